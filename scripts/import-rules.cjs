@@ -108,7 +108,7 @@ const NODE_SUBPACKAGES = {
   verification: ['report', 'store'],
   work: ['report', 'store', 'network', 'delivery', 'policy'],
   volunteer: ['report', 'store', 'base', 'leaderboard', 'network', 'delivery', 'policy', 'work'],
-  session: ['report', 'machine', 'store', 'limits', 'work', 'volunteer'],
+  session: ['report', 'machine', 'store', 'limits', 'network', 'work', 'volunteer'],
   screen: ['report', 'session'],
   doctor: ['report', 'base', 'limits', 'network', 'policy', 'work', 'session'],
   commands: [

@@ -168,7 +168,7 @@ async function openArtifacts(
   losses: DiskLosses,
   { cleanUp, signal }: StartScope,
 ): Promise<OpenedArtifacts> {
-  const notices = await openAddressNotices({ host, known: null, onNews: () => undefined })
+  const notices = await openAddressNotices({ host, known: null, onNewer: () => undefined })
   cleanUp.add(() => notices.close())
   const neighbours = keepNeighbours({ host, random: Math.random, ...(await openPeerFile(folder.knownPeers)) })
   cleanUp.add(() => neighbours.close())
@@ -179,7 +179,7 @@ async function openArtifacts(
     ...(config.uploadKiB === undefined ? {} : { upload: perSecond(config.uploadKiB) }),
   })
   cleanUp.add(() => snapshots.close())
-  const peers = (): string[] => host.connections().flatMap(({ peer, limited }) => (limited ? [] : [peer]))
+  const peers = (): string[] => host.connections().map(({ peer }) => peer)
   const files = createPublishedFiles({
     ...{ blobs, snapshots, peers, state: recorder.state, jobs: folder.jobs, clock: host.clock, losses, signal },
     logger: host.logger,

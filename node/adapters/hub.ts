@@ -6,28 +6,30 @@ import { NodeError } from '../report/errors.js'
 import { CARD_FILE } from './model-card.js'
 import { type CheckedFolder, MANIFEST_FILE } from './pulled-folder.js'
 
+/** A repository of the Hugging Face hub. */
 export interface HubRepository {
   /** Owner and name, as the hub writes them. */
   readonly name: string
-  /** Of a repository that is made now. */
+  /** Visibility of a new repository. */
   readonly private: boolean
 }
 
+/** Address and token of the hub. */
 export interface HubAccess {
   readonly url: string
-  /** Goes to the hub and nowhere else. */
+  /** Sent only to the hub. */
   readonly token: string
 }
 
-/** One request, its upload included: an adapter of 2 GiB on a line of 10 Mbit/s takes half an hour. */
+/** Time limit of a request with its upload: 2 GiB at 10 Mbit/s take half an hour. */
 const REQUEST_MS = 3_600_000
 const REPOSITORY = /^hf:([A-Za-z0-9][\w.-]{0,95}\/[A-Za-z0-9][\w.-]{0,95})$/
 
-/** @returns  null when the text names no repository of the hub */
+/** Parses `hf:OWNER/NAME`. @returns null for other text */
 export const repositoryName = (text: string): string | null => REPOSITORY.exec(text)?.[1] ?? null
 
 /**
- * The hub that the environment names, as the hub's own programs do.
+ * Reads address and token of the hub from the variables that the hub's programs use.
  * @throws NodeError `bad_hub`
  */
 export function hubAccess({
@@ -37,19 +39,19 @@ export function hubAccess({
   if (!/^hf_\w+$/.test(token))
     throw new NodeError(
       'bad_hub',
-      'the environment variable HF_TOKEN must hold a token of the hub that may write, which begins with hf_',
+      'set the environment variable HF_TOKEN to a token of the hub with write access, which begins with hf_',
     )
   const { protocol, hostname } = URL.canParse(url) ? new URL(url) : { protocol: '', hostname: '' }
   if (protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname)))
     return { url: url.replace(/\/+$/, ''), token }
-  throw new NodeError('bad_hub', `HF_ENDPOINT is ${url}: the token is sent over https alone`)
+  throw new NodeError('bad_hub', `HF_ENDPOINT is ${url}: give an address with https, because the token is sent there`)
 }
 
 /**
- * Uploads a whole pulled folder in one commit: what was published, the sealed manifest and the card. What else lies there stays there.
- * @param checked  what was found of the folder: every file as it was published
- * @returns  URL of the commit
- * @throws NodeError `bad_hub` with what the hub says; the signal's reason
+ * Uploads a pulled folder in one commit: the published files, the signed manifest and the card. Other files are not uploaded.
+ * @param checked  the result of the check, in which no file is missing or changed
+ * @returns URL of the commit
+ * @throws NodeError `bad_hub` with the hub's answer; the signal's reason
  */
 export async function uploadToHub(
   folder: string,

@@ -18,50 +18,52 @@ import { CARD_FILE, modelCard } from './model-card.js'
 import { MANIFEST_FILE, type Provenance, parseProvenance } from './pulled-folder.js'
 import { throughCuts, webPublications } from './web-publications.js'
 
-/** Where a run is asked for what it has published. */
+/** Sources of the published versions of a run. */
 export interface AdapterSources {
   readonly coordinator: JoinAddress
-  /** Further nodes of the run: what they hold can be had while the coordinator is away. */
+  /** Other nodes of the run, which serve versions while the coordinator is offline. */
   readonly others: readonly JoinAddress[]
-  /** Address of a web server that has it all; then nobody else is asked. */
+  /** Address of a web server, which is then the only source. */
   readonly web: string | null
 }
 
-/** A version of a run, and who of those asked has its adapter. */
+/** A version of a run, with the sources that have its adapter. */
 export interface ListedVersion {
   readonly sealed: SealedManifest
   readonly holders: readonly string[]
 }
 
+/** Result of a pull. */
 export interface Pulled {
   /** Paths of the files, in the order of the manifest, the sealed manifest last. */
   readonly written: readonly string[]
-  /** Names of files that nobody who was asked has: volunteers hold adapters only, unless they are mirrors. */
+  /** Names of files that no source has: volunteers that are no mirrors keep only adapters. */
   readonly left: readonly string[]
 }
 
+/** The published versions of a run. */
 export interface AdapterLibrary {
-  /** Those asked, by peer id or URL. */
+  /** Peer ids or URL of the sources. */
   readonly sources: readonly string[]
-  /** Every version that one of the sources serves, by its newest round, the newest first. @throws TransportError; NodeError `bad_source` */
+  /** Lists the versions that a source serves, each with its newest round, the newest first. @throws TransportError; NodeError `bad_source` */
   versions(signal: AbortSignal): Promise<ListedVersion[]>
   /**
-   * The newest version, or the one that is named.
+   * Finds a version. Default: the newest.
    * @throws TransportError; NodeError `no_such_version`
    */
   find(version: number | undefined, signal: AbortSignal): Promise<SealedManifest>
   /**
-   * Downloads what is there of a publication, each file checked against the signed manifest.
-   * @param folder  created if need be; files of a publication that are there already are replaced or removed
-   * @throws TransportError; NodeError `no_such_version` when nobody has the adapter
+   * Downloads the available files of a publication, and checks them against the signed manifest.
+   * @param folder  created if necessary; files of an earlier publication are replaced or removed
+   * @throws TransportError; NodeError `no_such_version` if no source has the adapter
    */
   pull(publication: SealedManifest, folder: string, signal: AbortSignal): Promise<Pulled>
   close(): Promise<void>
 }
 
 /**
- * Connects to a run, or to a web server that has what it published, for its adapters alone: no engine, no work.
- * @throws TransportError `unreachable` when none of the nodes answers
+ * Connects to the nodes of a run, or to a web server, in order to read the published versions.
+ * @throws TransportError `unreachable` if no node answers
  */
 export async function openAdapterLibrary(
   { coordinator, others, web: address }: AdapterSources,
@@ -124,26 +126,23 @@ export async function openAdapterLibrary(
       if (found) return found
       const served = known.map(({ manifest }) => manifest.version).join(', ') || 'none'
       const asked = version === undefined ? 'any version' : `version ${version}`
-      throw new NodeError('no_such_version', `nobody who was asked serves ${asked}; served: ${served}`)
+      throw new NodeError('no_such_version', `no source serves ${asked}; served versions: ${served}`)
     },
     async pull(sealed, folder, caller) {
       const { blobs } = sealed.manifest
-      // What is asked for is copied out; earlier versions would only gather here.
+      // Files are copied to the folder, so earlier versions are not needed here.
       await store.prune(new Set(blobs.map(({ sha256 }) => sha256)))
       snapshots.offer(sealed)
       const fetched = new Map<string, string>()
       const left: string[] = []
       for (const blob of blobs) {
-        // The base is in the run's invitation, and no file of a publication.
+        // The base model is in the run's invitation, not in a publication.
         if (blob.role === 'base') continue
         const name = nameOf(blob)
         const holders = (await store.has(blob.sha256)) ? sources : await holdersOf(sealed, blob, caller)
         if (holders.length > 0) fetched.set(name, await fetchBlob(sealed, blob, holders, caller))
         else if (blob.role === 'adapter')
-          throw new NodeError(
-            'no_such_version',
-            `nobody who was asked has the adapter of version ${sealed.manifest.version}`,
-          )
+          throw new NodeError('no_such_version', `no source has the adapter of version ${sealed.manifest.version}`)
         else left.push(name)
       }
       return { written: await place(sealed, fetched, folder), left }
@@ -155,7 +154,7 @@ export async function openAdapterLibrary(
   }
 }
 
-/** @returns  those that answered. @throws TransportError `unreachable` with what the coordinator's addresses said */
+/** Dials the sources. @returns those that answer. @throws TransportError `unreachable` with the errors of the coordinator's addresses */
 async function dialSources(host: SwarmHost, sources: readonly JoinAddress[], signal: AbortSignal): Promise<string[]> {
   const dials = sources.map(({ addresses }) => dialAny(host, addresses, signal))
   const outcomes = await Promise.allSettled(dials)
@@ -175,8 +174,8 @@ const adapterOf = ({ manifest }: SealedManifest): BlobDescription => {
 }
 
 /**
- * Puts the files into the folder, each at once; the manifest comes last, and goes first, so that a folder with one is a whole
- * publication, but for what was not to be had.
+ * Puts the files into the folder, each by a rename. The manifest is removed first and written last, so that a folder with a manifest
+ * contains all files that were available.
  */
 async function place(sealed: SealedManifest, fetched: ReadonlyMap<string, string>, folder: string): Promise<string[]> {
   await mkdir(folder, { recursive: true })
@@ -191,9 +190,9 @@ async function place(sealed: SealedManifest, fetched: ReadonlyMap<string, string
     written.push(path)
   }
   const provenance = fetched.get('provenance.json')
-  const told: Provenance | null = provenance === undefined ? null : await parseProvenance(provenance)
+  const facts: Provenance | null = provenance === undefined ? null : await parseProvenance(provenance)
   const [card, manifest] = [join(folder, CARD_FILE), join(folder, MANIFEST_FILE)]
-  await writeFileAtomic(card, modelCard(sealed, told))
+  await writeFileAtomic(card, modelCard(sealed, facts))
   await writeFileAtomic(manifest, Buffer.from(sealed.envelope))
   return [...written, card, manifest]
 }

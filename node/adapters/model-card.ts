@@ -11,18 +11,17 @@ import type { Provenance } from './pulled-folder.js'
 export const CARD_FILE = 'README.md'
 
 const THINKS: Readonly<Record<string, string>> = {
-  on: 'it was told to (`enable_thinking`)',
-  off: 'it was told not to (`enable_thinking`)',
-  null: 'as its chat template has it when it is told nothing',
+  on: 'yes (`enable_thinking` is true)',
+  off: 'no (`enable_thinking` is false)',
+  null: 'default of the chat template',
 }
 
-/** A name as the Hugging Face hub has them: owner and repository. */
+/** A name on the Hugging Face hub: owner and repository. */
 const HUB_NAME = /^[A-Za-z0-9][\w.-]*\/[\w.-]+$/
 
 /**
- * The card of a pulled folder, in the hub's form. It tells what the signed files say and nothing else; of what nobody has measured it
- * says so.
- * @param provenance  null: it was not to be had, or has a form that this version does not know
+ * Writes the model card of a pulled folder, from the signed files alone.
+ * @param provenance  null: it was not available, or has a format that this version does not know
  */
 export function modelCard({ manifest, manifestId }: SealedManifest, provenance: Provenance | null): string {
   const { version, policy, createdAtMs, limits } = manifest
@@ -44,23 +43,23 @@ export function modelCard({ manifest, manifestId }: SealedManifest, provenance: 
           ['LoRA', `rank ${adapter.rank}, alpha ${adapter.alpha}, on ${adapter.targetModules.map(code).join(', ')}`],
         ] as const)
       : []),
-    ['tool calls', `dialect ${code(policy.toolCallFormat)}`],
-    ['thinks before it speaks', THINKS[String(TOOL_CALL_FORMATS.get(policy.toolCallFormat)?.thinking ?? null)]!],
+    ['tool calls', `format ${code(policy.toolCallFormat)}`],
+    ['thinks before it answers', THINKS[String(TOOL_CALL_FORMATS.get(policy.toolCallFormat)?.thinking ?? null)]!],
     ['reward', `preset ${code(policy.reward)}`],
     ['sampled with', `caches of ${code(policy.cacheType)}`],
     [
       'longest rollout',
       `${limits.maxRolloutTokens} tokens, of at most ${limits.maxAssistantTurns} turns of ${limits.maxTurnTokens}`,
     ],
-    ...(provenance ? told(provenance) : []),
+    ...(provenance ? facts(provenance) : []),
   ]
   return [
     ...front,
     '',
     `# Adapter of a PROVE run, version ${version}`,
     '',
-    'A LoRA adapter trained with GRPO on rollouts of volunteers, each replayed call by call before it was trained on.',
-    '`prove-node adapters verify` checks signature and hashes of this folder; this card is not signed, and made from files that are.',
+    'A LoRA adapter trained with GRPO on rollouts of volunteers, each replayed call by call before training.',
+    '`prove-node adapters verify` checks signature and hashes of this folder; this card is not signed, but made from signed files.',
     '',
     '| | |',
     '| --- | --- |',
@@ -70,14 +69,14 @@ export function modelCard({ manifest, manifestId }: SealedManifest, provenance: 
     '',
     ...(provenance
       ? [...measured(provenance), ...heldOut(provenance)]
-      : ['The provenance was not to be had when this folder was made.']),
+      : ['The provenance was not available when this folder was made.']),
     '',
-    'No benchmark is part of a run. `prove-lab eval` plays held-out tasks with base and this very adapter.',
+    'No benchmark is part of a run. `prove-lab eval` plays held-out tasks with the base model and with this adapter.',
     '',
   ].join('\n')
 }
 
-const told = ({ step, steps, tasks, volunteers, recipes }: Provenance): (readonly [string, string])[] => {
+const facts = ({ step, steps, tasks, volunteers, recipes }: Provenance): (readonly [string, string])[] => {
   const groups = steps.reduce((sum, one) => sum + one.groups, 0)
   const newest = steps.at(-1)?.recipe ?? null
   const rate = (recipes[newest ?? -1]?.settings.optimizer as { readonly lr?: unknown } | undefined)?.lr
@@ -92,10 +91,10 @@ const told = ({ step, steps, tasks, volunteers, recipes }: Provenance): (readonl
 
 function measured({ measured: numbers, step }: Provenance): string[] {
   if (step === 0 || numbers === null || Object.keys(numbers).length === 0)
-    return ['Nothing: no step has been trained, and the adapter changes nothing.']
+    return ['Nothing: no step was trained, and the adapter changes nothing.']
   return [
-    'By the trainer, over the batch of the newest step: training tasks, sampled at temperature 1 by the versions before this one.',
-    'So it is no score of this version, and none on tasks that were held out.',
+    'The trainer measured the batch of the newest step: training tasks, sampled at temperature 1 by earlier versions.',
+    'These numbers are no score of this version, and not on held-out tasks.',
     '',
     '| measure | value |',
     '| --- | ---: |',
@@ -103,14 +102,14 @@ function measured({ measured: numbers, step }: Provenance): string[] {
   ]
 }
 
-/** A score is made after its version is published: a later one tells of it. */
+/** Lists the scores on held-out tasks: those of earlier versions, because a score follows its publication. */
 function heldOut({ heldOut: scores }: Provenance): string[] {
   if (scores.length === 0) return []
   const within = (estimate: Estimate, interval: Interval | null, tasks: number): string =>
     `${estimate.mean.toFixed(3)} (${interval ? `${interval.low.toFixed(3)} to ${interval.high.toFixed(3)}` : `all ${tasks} alike`})`
   return [
     '',
-    'By the coordinator, on tasks that nobody trains on, each played once at temperature 1, with 95 % intervals (reward: Student’s t; solved: Wilson’s score): versions before this one.',
+    'The coordinator played held-out tasks with earlier versions, each task once at temperature 1. Intervals are 95 % (reward: Student’s t; solved: Wilson’s score).',
     '',
     '| version | tasks | reward | solved | calls |',
     '| ---: | ---: | ---: | ---: | ---: |',
@@ -121,5 +120,5 @@ function heldOut({ heldOut: scores }: Provenance): string[] {
   ]
 }
 
-/** Names come from whoever runs the run: in a card they are no markup. */
+/** Removes markup from a name, which the operator of a run chooses. */
 const code = (text: string): string => `\`${text.replaceAll(/[`|\r\n]/g, ' ')}\``

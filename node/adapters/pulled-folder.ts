@@ -13,37 +13,40 @@ import { hashFile } from '../../rollout/engine/index.js'
 import { NodeError } from '../report/errors.js'
 import { readBounded, unlessMissing } from './read-bounded.js'
 
-/** The sealed manifest as it came from the run: what the files beside it are checked against. */
+/** File of the signed manifest, against which the other files are checked. */
 export const MANIFEST_FILE = 'manifest.sealed'
 
+/** Result of the check of a file. */
 export interface CheckedFile {
   readonly name: string
-  /** `missing`: it was not there to be pulled, or is gone. */
+  /** `missing`: the file was not available, or was removed. */
   readonly outcome: 'ok' | 'missing' | 'changed'
-  /** What is wrong, or the hash that it shall have. */
+  /** The difference, or the correct hash. */
   readonly detail: string
 }
 
+/** Result of the check of a folder. */
 export interface CheckedFolder {
-  /** Peer id of the run's key, which has signed. */
+  /** Peer id of the run's key, which signed the manifest. */
   readonly run: string
   readonly sealed: SealedManifest
   readonly files: readonly CheckedFile[]
-  /** What lies in the folder beside the publication: nobody has signed it. */
+  /** Other entries of the folder, which are not signed. */
   readonly unsigned: readonly string[]
 }
 
 /**
- * Opens the manifest of a pulled folder: its signature is good, and it is of the run, if that is named.
- * @param run  peer id of the run's key; null: whichever key has signed
+ * Opens the manifest of a pulled folder, and checks its signature.
+ * @param run  peer id of the run that must have signed; null: any run
  * @throws NodeError `bad_folder`
  */
 export async function openPulledFolder(folder: string, run: string | null): Promise<SealedManifest & { run: string }> {
   const path = join(folder, MANIFEST_FILE)
   const bytes = await readBounded(path, LIMITS.manifestBytes.value)
   const signer = await signerOf(bytes, 'manifestBytes', 'policy-manifest')
-  if (signer === null) throw badFolder(`${path}: the signature does not fit: it is changed, cut short, or no manifest`)
-  if (run !== null && signer !== run) throw badFolder(`${path} is signed by ${signer}, and not by the run ${run}`)
+  if (signer === null)
+    throw badFolder(`${path}: the signature is invalid: the file is changed, cut short, or no manifest. Pull it again`)
+  if (run !== null && signer !== run) throw badFolder(`${path} is signed by ${signer}, not by the run ${run}`)
   try {
     return { ...(await openManifest(bytes, signer)), run: signer }
   } catch (cause) {
@@ -53,8 +56,8 @@ export async function openPulledFolder(folder: string, run: string | null): Prom
 }
 
 /**
- * Checks signature and every hash of a pulled folder, without the network.
- * @throws NodeError `bad_folder` when there is no good manifest to check it against
+ * Checks the signature and all hashes of a pulled folder, offline.
+ * @throws NodeError `bad_folder` without a valid manifest
  */
 export async function checkPulledFolder(
   folder: string,
@@ -80,12 +83,11 @@ async function checkFile(
   const { name, sha256, sizeBytes } = wanted
   const path = join(folder, name)
   const found = await stat(path).catch(unlessMissing)
-  if (found === null) return { name, outcome: 'missing', detail: 'not there' }
+  if (found === null) return { name, outcome: 'missing', detail: 'does not exist' }
   if (!found.isFile()) return { name, outcome: 'changed', detail: 'not a file' }
-  if (found.size !== sizeBytes)
-    return { name, outcome: 'changed', detail: `${found.size} B, ${sizeBytes} B were published` }
+  if (found.size !== sizeBytes) return { name, outcome: 'changed', detail: `${found.size} B instead of ${sizeBytes} B` }
   const hash = await hashFile(path, signal)
-  if (hash !== sha256) return { name, outcome: 'changed', detail: `SHA-256 ${hash}, ${sha256} was published` }
+  if (hash !== sha256) return { name, outcome: 'changed', detail: `SHA-256 ${hash} instead of ${sha256}` }
   return { name, outcome: 'ok', detail: sha256 }
 }
 
@@ -94,7 +96,7 @@ const facts = z.record(z.string(), z.unknown())
 
 const estimate = z.object({ mean: z.number(), stderr: z.number() })
 
-/** What a card tells of a provenance; a coordinator of another version may tell otherwise. */
+/** The fields of a provenance that a card needs. Coordinators of other versions may write others. */
 const provenanceShape = z.object({
   schema: z.literal(2),
   step: place,
@@ -110,7 +112,7 @@ const provenanceShape = z.object({
 })
 export type Provenance = z.output<typeof provenanceShape>
 
-/** @returns  null when it has another form. @throws what the file system says */
+/** Reads a provenance. @returns null for an unknown format. @throws NodeError `bad_folder`; the system's error */
 export async function parseProvenance(path: string): Promise<Provenance | null> {
   try {
     const parsed = provenanceShape.safeParse(

@@ -5,10 +5,10 @@ import { LIMITS, peerIdOfPublicKey } from '../../proto/index.js'
 import { NodeError } from '../report/errors.js'
 import { readBounded } from './read-bounded.js'
 
-/** The signature by OpenSSF Model Signing, as the run has made it. */
+/** File of the run's signature for OpenSSF Model Signing. */
 export const SIGNATURE_FILE = 'model.sig'
 
-/** What is read of it here; everything else is for the verifier whose format it is. */
+/** The fields of a signature that are read here. */
 const bundleShape = z.object({
   verificationMaterial: z.object({
     x509CertificateChain: z.object({ certificates: z.array(z.object({ rawBytes: z.base64() })).length(2) }),
@@ -16,10 +16,10 @@ const bundleShape = z.object({
 })
 
 /**
- * The run's certificate out of a folder's `model.sig`, for verifiers of OpenSSF Model Signing: its key is the run's own, so it is the same
- * in all publications and can be kept.
+ * Extracts the run's certificate from the `model.sig` of a folder, for verifiers of OpenSSF Model Signing. All publications of a run have
+ * the same certificate, because its key is the run's key.
  * @param run  peer id of the run's key
- * @returns  PEM
+ * @returns PEM
  * @throws NodeError `bad_folder`
  */
 export async function runCertificate(folder: string, run: string): Promise<string> {
@@ -32,13 +32,13 @@ export async function runCertificate(folder: string, run: string): Promise<strin
     const [, issuer] = verificationMaterial.x509CertificateChain.certificates
     certificate = new X509Certificate(Buffer.from(issuer!.rawBytes, 'base64'))
   } catch (cause) {
-    throw bad('it is no signature with the certificate of a run', cause)
+    throw bad('it is not a signature with the certificate of a run', cause)
   }
   const { publicKey } = certificate
   if (publicKey.asymmetricKeyType !== 'ed25519' || !certificate.verify(publicKey))
-    throw bad('its certificate is not signed by a run')
+    throw bad('its certificate is not signed by the key of a run')
   const { x } = publicKey.export({ format: 'jwk' })
   const signer = peerIdOfPublicKey(Buffer.from(x!, 'base64url'))
-  if (signer !== run) throw bad(`its certificate is of ${signer}, and not of the run ${run}`)
+  if (signer !== run) throw bad(`its certificate belongs to ${signer}, not to the run ${run}`)
   return certificate.toString()
 }

@@ -11,21 +11,21 @@ import { type OtherSource, TransportError } from '../../swarm/index.js'
 import { webSource } from '../base/web-source.js'
 import { NodeError } from '../report/errors.js'
 
-/** What a run has published, as a web server has it: the coordinator's dashboard, or a copy of what that serves. */
+/** The publications of a run on a web server: the coordinator's dashboard, or a copy of its files. */
 export interface WebPublications {
   readonly url: string
   /**
-   * The manifests that are served there, each signed by the run.
+   * Reads the manifests, each signed by the run.
    * @throws NodeError `bad_source`; the signal's reason
    */
   manifests(signal: AbortSignal): Promise<SealedManifest[]>
-  /** Whether a file of a version is there. @throws NodeError `bad_source`; the signal's reason */
+  /** Returns whether the server has a file of a version. @throws NodeError `bad_source`; the signal's reason */
   has(version: number, name: PublishedFile['name'], signal: AbortSignal): Promise<boolean>
-  /** Where the file is fetched in pieces, each of which whoever fetches has to check. */
+  /** Returns a source of the file's pieces. The caller checks the hash of each piece. */
   source(version: number, name: PublishedFile['name'], blob: BlobDescription): OtherSource
 }
 
-/** Without an answer in full for so long, a question is given up. A manifest is 1 MiB at most. */
+/** Time limit of a complete answer. A manifest has at most 1 MiB. */
 const ANSWER_MS = 30_000
 const LISTING_BYTES = 2 ** 20
 
@@ -34,12 +34,13 @@ const listingShape = z.object({
 })
 
 /**
- * @param address  of the dashboard, as a browser opens it
+ * Reads publications from a web server.
+ * @param address  address of the dashboard in a browser
  * @param run      peer id of the run's key
  */
 export function webPublications(address: string, run: string): WebPublications {
   const url = address.replace(/\/+$/, '')
-  // Where the user has named https, nothing leads out of it.
+  // An address with https never leads to http.
   const protocols = url.startsWith('https:') ? ['https:'] : ['http:', 'https:']
   const at = (version: number, name: string): string => `${url}/versions/${version}/${name}`
 
@@ -56,7 +57,7 @@ export function webPublications(address: string, run: string): WebPublications {
     if (response.ok || (method === 'HEAD' && response.status === 404)) return response
     await response.body?.cancel()
     if (response.status === 401)
-      throw badSource(path, 'a token is asked for there: the operator shows a run to everybody with dashboard.public')
+      throw badSource(path, 'the server requires a token: ask the operator to set dashboard.public')
     throw badSource(path, `the server answers ${response.status}`)
   }
 
@@ -84,7 +85,8 @@ export function webPublications(address: string, run: string): WebPublications {
     try {
       return await openManifest(await read(path, LIMITS.manifestBytes.value, signal), run)
     } catch (cause) {
-      if (cause instanceof SwarmRefusal) throw badSource(path, `it is not of the run ${run}: ${cause.message}`, cause)
+      if (cause instanceof SwarmRefusal)
+        throw badSource(path, `it is not a manifest of the run ${run}: ${cause.message}`, cause)
       throw cause
     }
   }
@@ -95,7 +97,7 @@ export function webPublications(address: string, run: string): WebPublications {
       const path = `${url}/versions.json`
       const text = (await read(path, LISTING_BYTES, signal)).toString('utf8')
       const listed = listingShape.safeParse(parsed(text))
-      if (!listed.success) throw badSource(path, 'it is no list of versions: name the address of a dashboard')
+      if (!listed.success) throw badSource(path, 'it is not a list of versions: give the address of a dashboard')
       const found: SealedManifest[] = []
       for (const { version } of listed.data.versions) found.push(await manifest(version, signal))
       return found
@@ -109,8 +111,8 @@ export function webPublications(address: string, run: string): WebPublications {
 }
 
 /**
- * Goes on after a cut for as long as each attempt brings something: what is there is kept.
- * @param fetchBlob  one attempt, which tells of each piece
+ * Repeats a download that was cut, as long as each attempt fetches at least one piece.
+ * @param fetchBlob  one attempt, which reports each piece
  */
 export async function throughCuts(fetchBlob: (onPiece: () => void) => Promise<string>): Promise<string> {
   for (;;) {

@@ -1,44 +1,45 @@
 import { NodeError } from '../report/errors.js'
 
-/** A program that the system starts with its user's session, and again after a failure. */
+/** A program that the system starts with the session of a user, and restarts after a failure. */
 export interface Service {
   /** The program and its arguments, all paths absolute. */
   readonly command: readonly string[]
   readonly workingDirectory: string
-  /** Where its output goes, where the system keeps none itself. */
+  /** File for the output, on systems that keep none. */
   readonly logFile: string
 }
 
+/** Name of the unit for systemd, and label of the agent for launchd. */
 export const UNIT_NAME = 'prove-node.service'
 export const AGENT_LABEL = 'org.prove-swarm.node'
 
-/** Between two starts after a failure (s). */
+/** Pause before a restart after a failure (s). */
 const PAUSE_S = 60
 
-/** @throws NodeError `no_service` for what no line of such a file can hold */
+/** Checks text for a service file. @throws NodeError `no_service` for control characters */
 function checkText(text: string): string {
   if (/[\p{Cc}\ufffe\uffff]/u.test(text))
-    throw new NodeError('no_service', `a service cannot be told what holds control characters: ${JSON.stringify(text)}`)
+    throw new NodeError('no_service', `a service file cannot contain control characters: ${JSON.stringify(text)}`)
   return text
 }
 
-/** In quotes, so that blanks stay; `%` and `$` begin what systemd fills in. */
+/** Quotes a word for systemd, which expands `%` and `$`. */
 const unitWord = (word: string): string =>
   `"${checkText(word).replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('%', '%%').replaceAll('$', '$$$$')}"`
 
-/** A unit of the user's own systemd (systemd.service(5)). */
+/** Writes a unit for systemd's user manager (systemd.service(5)). */
 export const unitFile = ({ command, workingDirectory }: Service): string =>
   [
     '[Unit]',
     'Description=Volunteer of a PROVE swarm',
-    // Where it fails for good, it is left alone.
+    // After ten failures in an hour, systemd stops restarting the node.
     'StartLimitIntervalSec=3600',
     'StartLimitBurst=10',
     '',
     '[Service]',
     `ExecStart=${command.map(unitWord).join(' ')}`,
     `WorkingDirectory=${checkText(workingDirectory).replaceAll('%', '%%')}`,
-    // A run that is complete, and `prove-node finish`, end it with status 0.
+    // A complete run and `prove-node finish` end the node with status 0.
     'Restart=on-failure',
     `RestartSec=${PAUSE_S}`,
     'TimeoutStopSec=60',
@@ -52,7 +53,7 @@ export const unitFile = ({ command, workingDirectory }: Service): string =>
 const xml = (text: string): string =>
   checkText(text).replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 
-/** An agent of launchd (launchd.plist(5)). */
+/** Writes an agent for launchd (launchd.plist(5)). */
 export const agentFile = ({ command, workingDirectory, logFile }: Service): string =>
   [
     '<?xml version="1.0" encoding="UTF-8"?>',

@@ -3,20 +3,20 @@ import { join } from 'node:path'
 import { NodeError } from '../report/errors.js'
 import { AGENT_LABEL, agentFile, type Service, UNIT_NAME, unitFile } from './service-file.js'
 
-/** How a system is told of a service of its user. */
+/** The service manager of a system. */
 export interface ServiceManager {
-  /** Where the file belongs. */
+  /** Path of the service file. */
   readonly path: string
   text(service: Service): string
-  /** Commands that start it now and with every session. */
+  /** Commands that start the service now and with every session. */
   readonly enable: readonly string[]
-  /** Commands that end it, before the file goes. */
+  /** Commands that end the service. */
   readonly disable: readonly string[]
-  /** What its owner wants to know besides. */
+  /** More texts for the owner. */
   readonly notes: (service: Service) => readonly string[]
 }
 
-/** @throws NodeError `no_service` */
+/** Returns the service manager of a platform. @throws NodeError `no_service` */
 export function serviceManagerOf(platform: NodeJS.Platform, env: NodeJS.ProcessEnv = process.env): ServiceManager {
   switch (platform) {
     case 'linux': {
@@ -27,8 +27,8 @@ export function serviceManagerOf(platform: NodeJS.Platform, env: NodeJS.ProcessE
         enable: ['systemctl --user daemon-reload', `systemctl --user enable --now ${UNIT_NAME}`],
         disable: [`systemctl --user disable --now ${UNIT_NAME}`],
         notes: () => [
-          `what it says:  journalctl --user -u ${UNIT_NAME} -f`,
-          'to let it run while you are not logged in:  loginctl enable-linger',
+          `to read the output:  journalctl --user -u ${UNIT_NAME} -f`,
+          'to run it while you are not logged in:  loginctl enable-linger',
         ],
       }
     }
@@ -39,13 +39,13 @@ export function serviceManagerOf(platform: NodeJS.Platform, env: NodeJS.ProcessE
         text: agentFile,
         enable: [`launchctl bootstrap gui/$(id -u) '${path}'`],
         disable: [`launchctl bootout gui/$(id -u)/${AGENT_LABEL}`],
-        notes: ({ logFile }) => [`what it says:  tail -f '${logFile}'`],
+        notes: ({ logFile }) => [`to read the output:  tail -f '${logFile}'`],
       }
     }
     default:
       throw new NodeError(
         'no_service',
-        `no service can be installed on ${platform}: there are files for systemd (Linux) and launchd (macOS). Start prove-node join by the system's own scheduler`,
+        `cannot install a service on ${platform}: only systemd (Linux) and launchd (macOS) are supported. Start prove-node join with the scheduler of the system`,
       )
   }
 }

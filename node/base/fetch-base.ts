@@ -2,25 +2,26 @@ import { type BlobDescription, type InvitedBase, SwarmRefusal } from '../../prot
 import { type Clock, type OtherSource, type SnapshotExchange, TransportError } from '../../swarm/index.js'
 import { NodeError } from '../report/errors.js'
 import { inBytes } from '../report/in-bytes.js'
-import type { DownloadRoom } from '../report/join-plan.js'
+import type { DownloadSpace } from '../report/join-plan.js'
 import type { NodeProgress } from '../report/progress.js'
 import type { ModelCache } from './model-cache.js'
 
-/** A node needs some besides, for groups, verdicts and adapters. */
+/** Free space for groups, verdicts and adapters, in addition to the base model. */
 const SPARE_BYTES = 256 * 1024 * 1024
 
-export const capacityFor = async ({ sha256, sizeBytes }: InvitedBase, cache: ModelCache): Promise<DownloadRoom> => ({
+/** Returns the bytes that a download needs, and the free bytes. */
+export const spaceFor = async ({ sha256, sizeBytes }: InvitedBase, cache: ModelCache): Promise<DownloadSpace> => ({
   missing: Math.max(0, sizeBytes - (await cache.begunBytes(sha256))),
   free: await cache.freeBytes(),
 })
 
-/** @throws NodeError `no_room` */
-export function checkCapacity({ missing, free }: DownloadRoom, { name }: InvitedBase, { store }: ModelCache): void {
+/** Checks that a download fits on the disk. @throws NodeError `no_space` */
+export function checkSpace({ missing, free }: DownloadSpace, { name }: InvitedBase, { store }: ModelCache): void {
   const needed = missing + SPARE_BYTES
   if (free >= needed) return
   throw new NodeError(
-    'no_room',
-    `${name} needs ${inBytes(needed)} with some room to work in, and ${store.directory} has ${inBytes(free)} free: make room (prove-node cache clean), or name a folder on another disk with --data-dir`,
+    'no_space',
+    `${name} needs ${inBytes(needed)}, but ${store.directory} has ${inBytes(free)} free: free some space (prove-node cache clean), or give a folder on another disk with --data-dir`,
   )
 }
 
@@ -30,9 +31,9 @@ export interface FetchBaseParts {
   readonly coordinator: string
   /** Resolves when the coordinator is connected. */
   readonly connected: (signal: AbortSignal) => Promise<void>
-  /** Who may have it, the coordinator among them. */
+  /** Peers that may have the model, the coordinator included. */
   readonly peers: () => readonly string[]
-  /** Servers outside of the swarm. */
+  /** Web servers outside of the swarm. */
   readonly others: readonly OtherSource[]
   readonly clock: Pick<Clock, 'sleep'>
   readonly onProgress: (progress: NodeProgress) => void
@@ -40,12 +41,12 @@ export interface FetchBaseParts {
 
 const FIRST_DELAY_MS = 2_000
 const LONGEST_DELAY_MS = 60_000
-/** Of the whole, between two reports. */
+/** Share of the model between two reports. */
 const REPORTED_SHARE = 0.1
 
 /**
- * Downloads a base model into the cache, from all who have it at once, and goes on trying: what is there stays, also over restarts.
- * Where other servers have it, the coordinator is only asked for what they do not give: its line is everybody's.
+ * Downloads a base model into the cache from all sources at once, and keeps trying. Finished pieces survive a restart. The coordinator
+ * is the last source, because its connection serves all nodes.
  * @throws NodeError `unwritable`, `wrong_base`; the signal's reason
  */
 export async function fetchBaseModel(
@@ -56,7 +57,7 @@ export async function fetchBaseModel(
   await cache.use(base.sha256, base.name)
   let blob: BlobDescription | null = null
   let reported = 0
-  const told = new Map<string, string>()
+  const reasons = new Map<string, string>()
   const liars = new Set<string>()
   const report = (chunksDone: number, chunks: number): void => {
     const share = chunksDone / chunks
@@ -78,8 +79,8 @@ export async function fetchBaseModel(
         onProgress: ({ chunksDone, chunks }) => report(chunksDone, chunks),
         onDropped: (source, why) => {
           const detail = (why as Error).message
-          if (told.get(source) !== detail) onProgress({ type: 'source-dropped', source, detail })
-          told.set(source, detail)
+          if (reasons.get(source) !== detail) onProgress({ type: 'source-dropped', source, detail })
+          reasons.set(source, detail)
           if (why instanceof SwarmRefusal) liars.add(source)
         },
       })
@@ -90,9 +91,13 @@ export async function fetchBaseModel(
         throw new NodeError('unwritable', `${cache.store.directory}: ${error.message}`, { cause: error })
       if (!(error instanceof TransportError)) throw error
       if (error.code === 'bad_hash')
-        throw new NodeError('wrong_base', `the run's list of pieces makes another file than ${base.name}`, {
-          cause: error,
-        })
+        throw new NodeError(
+          'wrong_base',
+          `the run's list of pieces does not give the file ${base.name}: report this to its operator`,
+          {
+            cause: error,
+          },
+        )
       onProgress({ type: 'base-delayed', detail: error.message })
       await clock.sleep(Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** Math.min(attempt, 10)), signal)
     }

@@ -4,35 +4,35 @@ import { BlobError, describeFile } from '../../swarm/index.js'
 import { NodeError } from '../report/errors.js'
 import type { ModelCache } from './model-cache.js'
 
-/** A base model on this machine, and what others can be given of it. */
+/** A base model on this machine, with its description for other nodes. */
 export interface BaseModel {
   readonly path: string
   readonly blob: BlobDescription
 }
 
-/** Reads and hashes the model that the user names. @throws NodeError `wrong_base` when it cannot be read */
+/** Reads and hashes a model file. @throws NodeError `wrong_base` if the file cannot be read */
 export async function readBaseModel(path: string, signal: AbortSignal): Promise<BaseModel> {
   try {
     return { path, blob: await describeFile(path, 'base', signal) }
   } catch (cause) {
     signal.throwIfAborted()
-    const why = cause instanceof BlobError ? `${path} is not there` : (cause as Error).message
+    const why = cause instanceof BlobError ? `${path} does not exist` : (cause as Error).message
     throw new NodeError('wrong_base', `the base model cannot be read: ${why}`, { cause })
   }
 }
 
-/** @throws NodeError `wrong_base` when the model that the user names is not the run's */
+/** Checks that a model is the run's. @throws NodeError `wrong_base` */
 export function checkGivenModel({ path, blob }: BaseModel, base: InvitedBase): void {
   if (blob.sha256 === base.sha256) return
   throw new NodeError(
     'wrong_base',
-    `the run uses ${base.name} with SHA-256 ${base.sha256}; ${path} has ${blob.sha256}. Without --model the right one is fetched`,
+    `the run uses ${base.name} with SHA-256 ${base.sha256}, but ${path} has ${blob.sha256}. Start without --model to fetch it`,
   )
 }
 
 /**
- * The base model of this hash, if it came with this program or was fetched before.
- * @param packaged  path of the model that comes with this program
+ * Finds the base model with this hash in the cache or in this package. A damaged file in the cache is removed.
+ * @param packaged  path of the model in this package
  * @throws the signal's reason
  */
 export async function findBaseModel(
@@ -44,7 +44,6 @@ export async function findBaseModel(
   if (await isThere(cached)) {
     const blob = await describeFile(cached, 'base', signal)
     if (blob.sha256 === sha256) return { path: cached, blob, from: 'cache' }
-    // The disk has changed it: left there, it would count as fetched.
     await cache.remove(sha256)
   }
   if (!(await isThere(packaged))) return null

@@ -3,39 +3,41 @@ import { join } from 'node:path'
 import { detailForWire, isSha256, type Sha256 } from '../../proto/index.js'
 import { type BlobStore, createBlobStore, partialFiles } from '../../swarm/index.js'
 
-/** A base model that was fetched, or the beginning of one. */
+/** A base model in the cache, complete or not. */
 export interface CachedModel {
   readonly sha256: Sha256
-  /** What the run calls it. */
+  /** Name in the run's invitation. */
   readonly name: string
-  /** On this disk. */
+  /** Size on this disk. */
   readonly sizeBytes: number
-  /** False: its download was cut short. */
+  /** False: the download is incomplete. */
   readonly whole: boolean
   readonly usedAtMs: number
 }
 
-/** Base models by hash, shared by all runs that a data folder takes part in. */
+/** Base models by hash, shared by all runs of a data folder. */
 export interface ModelCache {
   readonly store: BlobStore
-  /** Notes that a run uses the model, or is about to fetch it. */
+  /** Records that a run uses the model, or is about to fetch it. */
   use(sha256: Sha256, name: string): Promise<void>
-  /** The one used last first. */
+  /** Lists the models, the one used last first. */
   list(): Promise<readonly CachedModel[]>
   remove(sha256: Sha256): Promise<void>
-  /** How much of it an unfinished download has. */
+  /** Returns the size of an incomplete download. */
   begunBytes(sha256: Sha256): Promise<number>
-  /** What its disk has left for this user, in bytes. */
+  /** Returns the free bytes of the disk for this user. */
   freeBytes(): Promise<number>
 }
 
-/** Beside each model lies a file with its name; it is as old as the last use. */
+/** Suffix of the file with the name of a model. Its time is that of the last use. */
 const NAME_SUFFIX = '.name'
-/** POSIX: the unit of `st_blocks`, whatever the file system's own is. */
+/** Unit of `st_blocks` in POSIX. */
 const BLOCK_BYTES = 512
 
+/** Returns the folder of the base models in a data folder. */
 export const modelFolder = (dataDir: string): string => join(dataDir, 'models')
 
+/** Opens the cache of base models in a data folder. */
 export async function openModelCache(dataDir: string): Promise<ModelCache> {
   const store = await createBlobStore(modelFolder(dataDir))
   const nameFile = (sha256: Sha256): string => `${store.path(sha256)}${NAME_SUFFIX}`
@@ -73,7 +75,7 @@ export async function openModelCache(dataDir: string): Promise<ModelCache> {
   }
 }
 
-/** A download's file has its full length from the beginning, and takes what was written to it. */
+/** Returns the bytes that a file uses: the file of a download has its full length from the start, but uses only what is written. */
 async function bytesOnDisk(path: string): Promise<number> {
   const found = await stat(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return null

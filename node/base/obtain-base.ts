@@ -3,7 +3,7 @@ import { type Clock, type SnapshotExchange, TransportError } from '../../swarm/i
 import { NodeError } from '../report/errors.js'
 import { agreementsIn, type JoinPlan } from '../report/join-plan.js'
 import type { NodeProgress } from '../report/progress.js'
-import { capacityFor, checkCapacity, fetchBaseModel } from './fetch-base.js'
+import { checkSpace, fetchBaseModel, spaceFor } from './fetch-base.js'
 import { type BaseModel, checkGivenModel, findBaseModel } from './find-base.js'
 import { openModelCache } from './model-cache.js'
 import { webSource } from './web-source.js'
@@ -11,21 +11,21 @@ import { webSource } from './web-source.js'
 export interface ObtainBaseParts {
   readonly dataDir: string
   readonly coordinator: string
-  /** Null: the coordinator is asked for it. */
+  /** Null: the node asks the coordinator. */
   readonly invitation: Invitation | null
-  /** The model that the user names; null: the right one is found or fetched. */
+  /** The model that the user gives; null: the node finds or fetches it. */
   readonly given: BaseModel | null
-  /** Path of the model that comes with this program. */
+  /** Path of the model in this package. */
   readonly packaged: string
   readonly snapshots: SnapshotExchange
   /** Resolves when the coordinator is connected. */
   readonly connected: (signal: AbortSignal) => Promise<void>
-  /** Does the download, as far as the node is not to rest. */
+  /** Runs the download while the node is not paused. */
   readonly onDuty: (download: (signal: AbortSignal) => Promise<BaseModel>, signal: AbortSignal) => Promise<BaseModel>
-  /** Who may have the model, the coordinator among them. */
+  /** Peers that may have the model, the coordinator included. */
   readonly peers: () => readonly string[]
   readonly clock: Pick<Clock, 'sleep'>
-  /** Asked once per run, before anything is fetched: whether the user wants it. */
+  /** Asks the user once per run, before anything is fetched. */
   readonly agree: (plan: JoinPlan, signal: AbortSignal) => Promise<boolean>
   readonly onProgress: (progress: NodeProgress) => void
 }
@@ -33,12 +33,12 @@ export interface ObtainBaseParts {
 const RETRY_MS = 5_000
 
 /**
- * The run's base model on this disk: the one that the user gave, that came with the program or was fetched before, or else a download.
- * @throws NodeError `wrong_base`, `other_version`, `no_room`, `declined`, `unwritable`; InvitationError; what `onDuty` throws; the signal's reason
+ * Returns the run's base model on this disk: given by the user, part of this package, fetched earlier, or downloaded now.
+ * @throws NodeError `wrong_base`, `other_version`, `no_space`, `declined`, `unwritable`; InvitationError; what `onDuty` throws; the signal's reason
  */
 export async function obtainBaseModel(parts: ObtainBaseParts, signal: AbortSignal): Promise<BaseModel> {
   const { dataDir, given, packaged, agree, onProgress } = parts
-  // Whether it is the right one turns out when the policy is taken up.
+  // The update of the policy checks the model.
   if (given && !parts.invitation) return given
   const invitation = parts.invitation ?? (await askForInvitation(parts, signal))
   const { runId, operator, purpose, base } = invitation
@@ -47,13 +47,14 @@ export async function obtainBaseModel(parts: ObtainBaseParts, signal: AbortSigna
   const found = given
     ? { ...given, from: 'given' as const }
     : await findBaseModel(base.sha256, { packaged, cache }, signal)
-  const capacity = found ? null : await capacityFor(base, cache)
-  const plan: JoinPlan = { runId, operator, purpose, base, from: found?.from ?? 'download', capacity }
+  const space = found ? null : await spaceFor(base, cache)
+  const plan: JoinPlan = { runId, operator, purpose, base, from: found?.from ?? 'download', space }
   onProgress({ type: 'invited', plan })
-  if (capacity) checkCapacity(capacity, base, cache)
+  if (space) checkSpace(space, base, cache)
   const agreements = agreementsIn(dataDir)
   if (!(await agreements.has(plan))) {
-    if (!(await agree(plan, signal))) throw new NodeError('declined', 'nothing was fetched')
+    if (!(await agree(plan, signal)))
+      throw new NodeError('declined', 'you did not join the run, and nothing was fetched')
     await agreements.add(plan)
   }
   if (found) {
@@ -64,7 +65,7 @@ export async function obtainBaseModel(parts: ObtainBaseParts, signal: AbortSigna
   return parts.onDuty((within) => fetchBaseModel(base, { ...parts, cache, others }, within), signal)
 }
 
-/** For whoever has only an address: the run's key in it is what the invitation must be signed by. */
+/** Asks the coordinator for the invitation, which must be signed by the run's key in the address. */
 async function askForInvitation(
   { coordinator, snapshots, connected, clock, onProgress }: ObtainBaseParts,
   signal: AbortSignal,

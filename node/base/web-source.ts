@@ -2,7 +2,7 @@ import { CodedError } from '../../common/errors/index.js'
 import { chunkLength, LIMITS, type SnapshotWant } from '../../proto/index.js'
 import type { OtherSource, SnapshotSource } from '../../swarm/index.js'
 
-/** A URL that does not give the file that it should; the message begins with the URL. */
+/** A URL does not serve the expected file. The message begins with the URL. */
 export class WebSourceError extends CodedError<'web_source'> {
   constructor(detail: string, options?: ErrorOptions) {
     super('web_source', detail, options)
@@ -11,11 +11,11 @@ export class WebSourceError extends CodedError<'web_source'> {
 }
 
 export interface WebSourceOptions {
-  /** Of the whole file, in bytes. */
+  /** Size of the whole file. */
   readonly sizeBytes: number
-  /** What URLs may begin with, those that a server redirects to as well. Default: https alone. */
+  /** Allowed protocols of URLs and redirects. Default: https. */
   readonly protocols?: readonly string[]
-  /** Given up when no byte comes for so long, in milliseconds. */
+  /** Longest time without a byte (ms). */
   readonly stallMs?: number
 }
 
@@ -24,8 +24,8 @@ const STALL_MS = 20_000
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 
 /**
- * A web server as a source of chunks, by requests for ranges. It is asked for one file and believed nothing: sizes are bounded here,
- * and whoever asks checks the hashes.
+ * Reads chunks of one file from a web server, with range requests. The server is not trusted: sizes are bounded here, and the caller
+ * checks the hashes.
  */
 export function webSource(url: string, options: WebSourceOptions): OtherSource {
   const { sizeBytes, protocols = ['https:'], stallMs = STALL_MS } = options
@@ -34,7 +34,7 @@ export function webSource(url: string, options: WebSourceOptions): OtherSource {
     async open(signal) {
       const closing = new AbortController()
       const ending = AbortSignal.any([signal, closing.signal])
-      /** Where the last redirect led: a hub's are signed and hold for a while. */
+      /** Target of the last redirect: redirects of a hub are signed, and valid for a while. */
       let found: URL | null = null
 
       const range = async (from: number, length: number): Promise<Uint8Array> => {
@@ -43,7 +43,7 @@ export function webSource(url: string, options: WebSourceOptions): OtherSource {
           return await readRange(remembered ?? new URL(url), from, length)
         } catch (error) {
           if (remembered === null || !(error instanceof WebSourceError)) throw error
-          // It may have expired.
+          // The redirect may have expired.
           found = null
           return readRange(new URL(url), from, length)
         }
@@ -60,7 +60,7 @@ export function webSource(url: string, options: WebSourceOptions): OtherSource {
         } catch (cause) {
           ending.throwIfAborted()
           if (cause instanceof WebSourceError) throw cause
-          const why = stalled.signal.aborted ? `nothing came for ${stallMs / 1000} s` : reasonOf(cause)
+          const why = stalled.signal.aborted ? `no data for ${stallMs / 1000} s` : reasonOf(cause)
           throw new WebSourceError(`${url}: ${why}`, { cause })
         } finally {
           clearTimeout(timer)
@@ -71,7 +71,7 @@ export function webSource(url: string, options: WebSourceOptions): OtherSource {
         let at = start
         for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects += 1) {
           if (!protocols.includes(at.protocol))
-            throw new WebSourceError(`${url}: it leads to ${at.protocol}//${at.host}`)
+            throw new WebSourceError(`${url}: it redirects to ${at.protocol}//${at.host}`)
           const headers = { range: `bytes=${from}-${from + length - 1}`, 'accept-encoding': 'identity' }
           const response = await fetch(at, { headers, redirect: 'manual', signal: within })
           if (!REDIRECTS.has(response.status)) {
@@ -80,7 +80,7 @@ export function webSource(url: string, options: WebSourceOptions): OtherSource {
           }
           await response.body?.cancel()
           const next = response.headers.get('location') ?? ''
-          if (!URL.canParse(next, at)) throw new WebSourceError(`${url}: a redirect to nowhere`)
+          if (!URL.canParse(next, at)) throw new WebSourceError(`${url}: invalid redirect`)
           at = new URL(next, at)
         }
         throw new WebSourceError(`${url}: more than ${MAX_REDIRECTS} redirects`)
@@ -92,13 +92,13 @@ export function webSource(url: string, options: WebSourceOptions): OtherSource {
           throw new WebSourceError(`${url}: ${why}`)
         }
         if (response.status === 200 && from === 0 && length === sizeBytes) return
-        if (response.status === 200) await refuse('the server gives whole files only')
-        if (response.status === 416) await refuse(`the file there has less than ${sizeBytes} bytes`)
+        if (response.status === 200) await refuse('the server does not support range requests')
+        if (response.status === 416) await refuse(`the file has less than ${sizeBytes} bytes`)
         if (response.status !== 206) await refuse(`the server answers ${response.status}`)
         const content = response.headers.get('content-range') ?? ''
         const [, first, last, total] = /^bytes (\d+)-(\d+)\/(\d+|\*)$/.exec(content) ?? []
         if (total !== '*' && Number(total) !== sizeBytes)
-          await refuse(`the file there has ${total ?? 'an unknown number of'} bytes instead of ${sizeBytes}`)
+          await refuse(`the file has ${total ?? 'an unknown number of'} bytes instead of ${sizeBytes}`)
         if (Number(first) !== from || Number(last) !== from + length - 1) await refuse(`it sends ${content}`)
       }
 
@@ -107,11 +107,11 @@ export function webSource(url: string, options: WebSourceOptions): OtherSource {
         let filled = 0
         for await (const piece of response.body ?? []) {
           onBytes()
-          if (filled + piece.length > length) throw new WebSourceError(`${url}: it sends more than was asked for`)
+          if (filled + piece.length > length) throw new WebSourceError(`${url}: the server sends more than requested`)
           bytes.set(piece, filled)
           filled += piece.length
         }
-        if (filled < length) throw new WebSourceError(`${url}: it ends after ${filled} of ${length} bytes`)
+        if (filled < length) throw new WebSourceError(`${url}: the answer ends after ${filled} of ${length} bytes`)
         return bytes
       }
 
@@ -129,7 +129,7 @@ export function webSource(url: string, options: WebSourceOptions): OtherSource {
   }
 }
 
-/** What `fetch` says is in its cause. */
+/** Returns the reason of an error of `fetch`, which is in its cause. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   return error.cause instanceof Error && error.cause.message !== '' ? error.cause.message : error.message

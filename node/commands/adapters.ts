@@ -30,26 +30,22 @@ interface VerifyOptions {
 
 type NameRun = () => Promise<NamedRun>
 
-/** `prove-node adapters`: what a run has published, for researchers. */
+/** Adds `prove-node adapters`: the published versions of a run, for researchers. */
 export function addAdaptersCommands(program: Command): void {
-  const adapters = program.command('adapters').description('What a run has published')
+  const adapters = program.command('adapters').description('The published versions of a run')
   const asking = (command: Command): Command =>
     command
       .argument(...RUN_ARGUMENT, runArgument)
       .option(
         '--from <address>',
-        'a node of the run to ask too, ending in /p2p/ and its key; repeatable. Or the URL of a dashboard, which is asked alone',
+        'another node of the run to ask, ending in /p2p/ and its key; repeatable. Or the URL of a dashboard, which is then the only source',
         sourceOption,
         [],
       )
-      .option('--data-dir <folder>', 'where downloads are kept', dataFolder)
-  const version = [
-    '--version <number>',
-    'an older version, as far as one of those asked has it',
-    versionOption,
-  ] as const
+      .option('--data-dir <folder>', 'folder for downloads', dataFolder)
+  const version = ['--version <number>', 'an older version, if one of the sources has it', versionOption] as const
 
-  asking(adapters.command('list').description('The versions that can be had'))
+  asking(adapters.command('list').description('List the available versions'))
     .option('--json', 'one JSON object on stdout', false)
     .action((run: NameRun, options: AskOptions) =>
       withLibrary(run, options, async (library, signal) => {
@@ -59,7 +55,7 @@ export function addAdaptersCommands(program: Command): void {
         )
       }),
     )
-  asking(adapters.command('show').description('One version: its files with their hashes, and what it is of'))
+  asking(adapters.command('show').description('Show one version: its files with their hashes, base model and round'))
     .option(...version)
     .option('--json', 'one JSON object on stdout', false)
     .action((run: NameRun, options: AskOptions) =>
@@ -69,11 +65,11 @@ export function addAdaptersCommands(program: Command): void {
       }),
     )
   asking(
-    adapters.command('pull').description('Download a version: a PEFT folder with the GGUF and the sealed manifest'),
+    adapters.command('pull').description('Download a version: a PEFT folder with the GGUF and the signed manifest'),
   )
-    .argument('<folder>', 'where to put it')
+    .argument('<folder>', 'folder for the version')
     .option(...version)
-    .option('--merge <file>', 'write base model and adapter as one GGUF, too: see "merge"')
+    .option('--merge <file>', 'also write base model and adapter as one GGUF: see "merge"')
     .option(...MODEL_TO_MERGE)
     .action((run: NameRun, folder: string, options: AskOptions & MergeOptions & { readonly merge?: string }) =>
       withLibrary(run, options, async (library, signal) => {
@@ -82,7 +78,7 @@ export function addAdaptersCommands(program: Command): void {
         for (const path of written) process.stdout.write(`${path}\n`)
         if (left.length > 0)
           process.stderr.write(
-            `prove-node: nobody who was asked has ${left.join(', ')} of version ${publication.manifest.version}\n`,
+            `prove-node: no source has ${left.join(', ')} of version ${publication.manifest.version}\n`,
           )
         if (options.merge !== undefined) await mergePulled(folder, options.merge, options, signal)
       }),
@@ -92,14 +88,17 @@ export function addAdaptersCommands(program: Command): void {
   adapters
     .command('verify')
     .description('Check signature and hashes of a pulled folder, offline')
-    .argument('<folder>', 'as "pull" has made it')
+    .argument('<folder>', 'a folder from "pull"')
     .option(
       '--run <run>',
-      'the run it shall be of: an invitation, an address or its key; default: whichever has signed',
+      'the run that must have signed the folder: an invitation, an address or its key; default: any run',
       runOption,
     )
-    .option('--partial', 'files that were not to be had are no fault', false)
-    .option('--certificate <file>', 'write the run’s certificate there (PEM), for verifiers of OpenSSF Model Signing')
+    .option('--partial', 'accept a folder in which files are missing', false)
+    .option(
+      '--certificate <file>',
+      'write the run’s certificate to this file (PEM), for verifiers of OpenSSF Model Signing',
+    )
     .option('--json', 'one JSON object on stdout', false)
     .action(async (folder: string, options: VerifyOptions) => {
       const { signal: stop } = stopSignal(interrupted())
@@ -109,21 +108,21 @@ export function addAdaptersCommands(program: Command): void {
         outcome === 'changed' || (outcome === 'missing' && !options.partial)
       const wrong = checked.files.filter(isFault).map(({ name, outcome }) => `${name} is ${outcome}`)
       if (wrong.length > 0)
-        throw new NodeError('bad_folder', `${folder} is not what was published: ${wrong.join(', ')}`)
+        throw new NodeError('bad_folder', `${folder} differs from the publication: ${wrong.join(', ')}. Pull it again`)
       if (options.certificate !== undefined)
         await writeFileAtomic(options.certificate, await runCertificate(folder, checked.run))
     })
 }
 
 const versionOption = (text: string): number => {
-  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('the number of a version, 0 or more')
+  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('Give the number of a version, 0 or more.')
   return Number(text)
 }
 
 const sourceOption = (text: string, earlier: readonly (JoinAddress | string)[]): (JoinAddress | string)[] => {
   if (/^https?:\/\//.test(text)) {
     if (URL.canParse(text)) return [...earlier, text]
-    throw new InvalidArgumentError('a URL such as https://run.example.org')
+    throw new InvalidArgumentError('Give a URL such as https://run.example.org.')
   }
   return [...earlier, ...nodeOption(text, [])]
 }
@@ -149,7 +148,7 @@ const withLibrary = async (
   const others = from.filter((source) => typeof source !== 'string')
   const [web = null, ...further] = from.filter((source) => typeof source === 'string')
   if (web !== null && others.length + further.length > 0)
-    throw new NodeError('bad_source', 'a URL is asked alone: name one --from')
+    throw new NodeError('bad_source', 'a URL is the only source: give one --from')
   const { coordinator } = await run()
   const { signal } = stopSignal(interrupted())
   const library = await openAdapterLibrary({ coordinator, others, web }, join(dataDir, 'adapters'), signal)
@@ -189,7 +188,7 @@ function listing(versions: readonly ListedVersion[], sources: readonly string[])
     .map(({ sealed: { manifest }, holders }) => {
       const { version, createdAtMs, policy } = manifest
       const { sizeBytes, sha256 } = policy.adapter!
-      const held = holders.length === 0 ? 'nobody asked has it' : `held by ${holders.length} of ${sources.length} asked`
+      const held = holders.length === 0 ? 'no source has it' : `${holders.length} of ${sources.length} sources have it`
       const columns = [`version ${String(version).padStart(4)}`, new Date(createdAtMs).toISOString()]
       return `${[...columns, inBytes(sizeBytes).padStart(8), sha256.slice(0, 12), held].join('  ')}\n`
     })
@@ -207,7 +206,7 @@ function description({ manifest, manifestId }: SealedManifest): string {
     `round ${round}, manifest ${manifestId}`,
     `base ${base.name} ${base.quantisation}, SHA-256 ${base.ggufSha256}`,
     ...(adapter ? [`LoRA rank ${adapter.rank}, alpha ${adapter.alpha}, on ${adapter.targetModules.join(', ')}`] : []),
-    `tool calls in the dialect ${toolCallFormat}, reward ${reward}`,
+    `tool-call format ${toolCallFormat}, reward ${reward}`,
     `sampled with caches of ${cacheType}`,
   ]
   return `${lines.join('\n')}\n`

@@ -2,21 +2,22 @@ import { InvalidArgumentError } from 'commander'
 import { type Invitation, InvitationError, looksLikeInvitation, parseInvitation } from '../../proto/index.js'
 import { invitedAddress, type JoinAddress, parseJoinAddress } from '../../swarm/index.js'
 
-/** A run as the command line names it. */
+/** A run that the command line names. */
 export interface NamedRun {
   readonly coordinator: JoinAddress
-  /** Null: only an address was given. */
+  /** Null: the command line gives only an address. */
   readonly invitation: Invitation | null
 }
 
+/** The argument for a run: name and description. */
 export const RUN_ARGUMENT = [
   '<run>',
   'an invitation (prove1-…), or the coordinator’s address, ending in /p2p/ and its key',
 ] as const
 
 /**
- * A run from the command line; reading an invitation takes its signature.
- * @throws InvalidArgumentError for an address that is none; the promise rejects with an InvitationError
+ * Parses a run from the command line. The returned function checks the signature of an invitation.
+ * @throws InvalidArgumentError for an invalid address; the function rejects with an InvitationError
  */
 export const runArgument = (text: string): (() => Promise<NamedRun>) => {
   if (looksLikeInvitation(text)) return () => invitedRun(text)
@@ -28,7 +29,7 @@ export const runArgument = (text: string): (() => Promise<NamedRun>) => {
   }
 }
 
-/** Further nodes of a run, one by one. @throws InvalidArgumentError */
+/** Adds a node of a run to the earlier ones. @throws InvalidArgumentError */
 export const nodeOption = (text: string, earlier: readonly JoinAddress[]): JoinAddress[] => {
   try {
     return [...earlier, parseJoinAddress(text)]

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
-import { type Command, InvalidArgumentError } from 'commander'
-import { stopSignal } from '../../common/cli/index.js'
+import type { Command } from 'commander'
+import { integerOption, stopSignal } from '../../common/cli/index.js'
 import { countOf } from '../../common/errors/index.js'
 import { LIMITS } from '../../proto/index.js'
 import { residentBytes } from '../../rollout/engine/index.js'
@@ -15,15 +15,6 @@ import { contextFor, groupSeconds, measureSpeed } from '../work/engine-speed.js'
 import { dataFolder, demoModel } from './defaults.js'
 import { addLimitOptions, givenLimits } from './limit-options.js'
 
-const count =
-  (most: number) =>
-  (text: string): number => {
-    const value = Number(text)
-    if (!Number.isInteger(value) || value < 1 || value > most)
-      throw new InvalidArgumentError(`Give an integer from 1 to ${most}.`)
-    return value
-  }
-
 interface BenchOptions {
   readonly dataDir: string
   readonly model?: string
@@ -33,16 +24,16 @@ interface BenchOptions {
   readonly json: boolean
 }
 
-/** `prove-node bench`: what this machine would bring to a run. */
+/** Adds `prove-node bench`: the speed of this machine. */
 export function addBenchCommand(program: Command): void {
   const bench = program
     .command('bench')
-    .description('Measure what this machine would bring to a run, with its limits')
+    .description('Measure how fast this machine generates rollouts, within its limits')
     .option('--data-dir <folder>', 'data directory of the node', dataFolder)
-    .option('--model <gguf>', 'base model; default: the one that was fetched and used last')
-    .option('--group <rollouts>', 'rollouts of a group', count(LIMITS.maxGroupSize.value), 8)
-    .option('--prompt <tokens>', 'length of its prompt', count(LIMITS.rolloutTokens.value), 1000)
-    .option('--tokens <tokens>', 'tokens that each rollout samples', count(LIMITS.turnTokens.value), 128)
+    .option('--model <gguf>', 'base model; default: the fetched one that was used last')
+    .option('--group <rollouts>', 'rollouts of a group', integerOption(1, LIMITS.maxGroupSize.value), 8)
+    .option('--prompt <tokens>', 'length of the prompt', integerOption(1, LIMITS.rolloutTokens.value), 1000)
+    .option('--tokens <tokens>', 'tokens that each rollout samples', integerOption(1, LIMITS.turnTokens.value), 128)
     .option('--json', 'one JSON object on stdout', false)
   addLimitOptions(bench).action(runBench)
 }
@@ -58,7 +49,7 @@ async function runBench(options: BenchOptions & LimitSettings & { cpu: boolean }
       { modelPath: model.path, contextSize: contextFor(trial), slots: trial.slots },
       limits,
       async (parts) => {
-        // The first tokens pay for what the system has not read of the file yet.
+        // The first tokens wait for the system to read the file.
         await measureSpeed(parts, { ...trial, promptTokens: 1, sampledTokens: 1 }, signal)
         const speed = await measureSpeed(parts, trial, signal)
         return { ...speed, memoryBytes: await residentBytes(parts.engine.pid!), backend: parts.engine.build.backend }
@@ -86,7 +77,7 @@ async function modelOf(
   }
   throw new NodeError(
     'no_model',
-    `${modelFolder(dataDir)} holds no base model: join a run, which fetches its own, or name a GGUF file with --model (for a try: ${demoModel})`,
+    `${modelFolder(dataDir)} contains no base model: join a run to fetch one, or give a GGUF file with --model (for example ${demoModel})`,
   )
 }
 
@@ -107,10 +98,10 @@ const text = (report: BenchReport, { threads }: LimitSettings): string =>
   [
     `model     ${report.model}`,
     `engine    ${report.backend}, ${countOf(threads ?? DEFAULTS.threads, 'CPU thread')}`,
-    `group     ${report.slots} rollouts, ${report.promptTokens} tokens of prompt, ${report.sampledTokens} sampled in each`,
+    `group     ${report.slots} rollouts, ${report.promptTokens} prompt tokens, ${report.sampledTokens} sampled in each`,
     `prompt    ${report.promptPerSecond.toFixed(0)} tokens/s`,
     `sampling  ${report.sampledPerSecond.toFixed(1)} tokens/s in all rollouts together`,
     `memory    ${inBytes(report.memoryBytes)} in the engine's process`,
-    `groups    ${report.groupsPerHour.toFixed(1)} an hour, ${report.groupSeconds.toFixed(1)} s each; tool calls and the network come on top`,
+    `groups    ${report.groupsPerHour.toFixed(1)} an hour, ${report.groupSeconds.toFixed(1)} s each, without tool calls and network`,
     '',
   ].join('\n')

@@ -7,19 +7,19 @@ import { inBytes } from '../report/in-bytes.js'
 import { openNodeStores } from '../store/store.js'
 import { dataFolder } from './defaults.js'
 
-/** `prove-node cache`: the base models that were fetched. */
+/** Adds `prove-node cache`: the fetched base models. */
 export function addCacheCommands(program: Command): void {
   const cache = program
     .command('cache')
-    .description('The base models that were fetched for runs')
+    .description('List the base models that were fetched for runs')
     .option('--data-dir <folder>', 'data directory of the node', dataFolder)
     .action(async ({ dataDir }: { dataDir: string }) => {
       for (const line of await listing(dataDir)) process.stdout.write(`${line}\n`)
     })
   cache
     .command('clean')
-    .description('Remove base models, but not the one of a running node')
-    .option('--all', 'the one that was used last, too', false)
+    .description('Remove base models except the one that was used last')
+    .option('--all', 'also remove the one that was used last, unless a node is running', false)
     .action(async ({ all }: { all: boolean }) => {
       const { dataDir } = cache.opts<{ dataDir: string }>()
       for (const line of await clean(dataDir, all)) process.stdout.write(`${line}\n`)
@@ -28,7 +28,7 @@ export function addCacheCommands(program: Command): void {
 
 async function listing(dataDir: string): Promise<string[]> {
   const models = existsSync(modelFolder(dataDir)) ? await (await openModelCache(dataDir)).list() : []
-  return models.length === 0 ? [`${modelFolder(dataDir)} holds no base model`] : models.map(lineOf)
+  return models.length === 0 ? [`${modelFolder(dataDir)} contains no base model`] : models.map(lineOf)
 }
 
 const lineOf = ({ sha256, name, sizeBytes, whole, usedAtMs }: CachedModel): string =>
@@ -41,11 +41,11 @@ const lineOf = ({ sha256, name, sizeBytes, whole, usedAtMs }: CachedModel): stri
   ].join('  ')
 
 /**
- * Without `all` the model that was used last stays. The one of a running node stays in any case: a node notes what it uses when it
- * starts, and no other can start in the same folder, so it is the one used last.
+ * Removes base models. Without `all`, the model that was used last stays. The model of a running node always stays: a node records its
+ * model at its start, and no other node can start in the same folder, so that model is the one used last.
  */
 async function clean(dataDir: string, all: boolean): Promise<string[]> {
-  if (!existsSync(modelFolder(dataDir))) return [`${modelFolder(dataDir)} holds no base model`]
+  if (!existsSync(modelFolder(dataDir))) return [`${modelFolder(dataDir)} contains no base model`]
   const cache = await openModelCache(dataDir)
   return whileStopped(join(dataDir, 'store'), async (running) => {
     const [last, ...others] = await cache.list()
@@ -58,7 +58,7 @@ async function clean(dataDir: string, all: boolean): Promise<string[]> {
   })
 }
 
-/** Does work while no node can start in the folder, or tells it that one is running. */
+/** Calls `work` while no node can start in the folder. @param work  receives whether a node is running */
 async function whileStopped<T>(store: string, work: (running: boolean) => Promise<T>): Promise<T> {
   let held: Awaited<ReturnType<typeof openNodeStores>>
   try {

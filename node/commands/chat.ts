@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline'
 import { styleText } from 'node:util'
 import { type Command, InvalidArgumentError } from 'commander'
-import { stopSignal } from '../../common/cli/index.js'
+import { integerOption, stopSignal } from '../../common/cli/index.js'
 import { EpisodeError } from '../../rollout/episode/index.js'
 import {
   type ChatSession,
@@ -12,7 +12,7 @@ import {
 import { environmentNames, environmentsNamed, namesEnvironment } from '../../servers/catalogue.js'
 import type { Environment } from '../../servers/kernel/index.js'
 import { interrupted } from '../report/errors.js'
-import { type ModelOptions, openNamedPolicy, wholeNumber, withModelOptions } from './model-options.js'
+import { type ModelOptions, openNamedPolicy, withModelOptions } from './model-options.js'
 
 interface ChatOptions extends ModelOptions {
   readonly environments: readonly string[]
@@ -21,20 +21,24 @@ interface ChatOptions extends ModelOptions {
   readonly temperature: number
 }
 
-/** Characters of a result that are shown; the policy gets all of it. */
+/** Characters of a result on the screen. The policy receives the whole result. */
 const SHOWN_CHARS = 400
 
-/** `prove-node chat`: a policy at work on worlds, in the terminal. */
+/** Adds `prove-node chat`: a conversation with a policy that uses environments. */
 export function addChatCommand(program: Command): void {
-  withModelOptions(program.command('chat').description('Talk to an adapter that is at work on worlds'))
+  withModelOptions(program.command('chat').description('Talk to an adapter that uses the tools of environments'))
     .requiredOption(
       '--environments <names>',
-      'worlds to work on, with commas between them; folders of your own begin with ./ or /',
+      'environments, separated by commas; folders of your own begin with ./ or /',
       environmentsOption,
     )
-    .option('--tools <names>', 'offer only these tools of theirs', (text: string) => new Set(text.split(',')))
-    .option('--seed <number>', 'of the worlds and of the draws', wholeNumber(0, 0xffff_ffff), 0)
-    .option('--temperature <number>', '0 takes the likeliest token, 1 is the policy itself', temperatureOption, 1)
+    .option(
+      '--tools <names>',
+      'offer only these tools, separated by commas',
+      (text: string) => new Set(text.split(',')),
+    )
+    .option('--seed <number>', 'seed of the environments and of the sampling', integerOption(0, 0xffff_ffff), 0)
+    .option('--temperature <number>', '0 takes the likeliest token, 1 samples from the policy', temperatureOption, 1)
     .action(async (folder: string | undefined, options: ChatOptions) => {
       const { signal: stop } = stopSignal(interrupted())
       const environments = await environmentsNamed(options.environments)
@@ -46,7 +50,7 @@ export function addChatCommand(program: Command): void {
         try {
           const names = environments.map(({ name }) => name).join(', ')
           process.stderr.write(
-            `${policy.name} with ${table.tools.length} tools of ${names}. /reset begins anew, /quit ends.\n`,
+            `${policy.name} with ${table.tools.length} tools of ${names}. /reset starts again, /quit ends.\n`,
           )
           await converse(table, stop)
         } finally {
@@ -58,7 +62,7 @@ export function addChatCommand(program: Command): void {
     })
 }
 
-/** Lines of stdin, one turn each, until its end, `/quit` or Ctrl-C. */
+/** Reads lines of stdin, one turn each, until its end, `/quit` or Ctrl-C. */
 async function converse(table: ChatSession, stop: AbortSignal): Promise<void> {
   const isTyped = process.stdin.isTTY === true
   const lines = createInterface({
@@ -78,7 +82,7 @@ async function converse(table: ChatSession, stop: AbortSignal): Promise<void> {
     if (text === '/quit') break
     if (text === '/reset') {
       await table.reset()
-      process.stderr.write('begun anew\n')
+      process.stderr.write('the conversation starts again\n')
     } else if (text !== '') await turn(table, text, stop)
     if (stop.aborted) break
     if (isTyped) lines.prompt()
@@ -89,12 +93,13 @@ async function converse(table: ChatSession, stop: AbortSignal): Promise<void> {
 async function turn(table: ChatSession, text: string, stop: AbortSignal): Promise<void> {
   try {
     const outcome = await table.say(text, screen(), stop)
-    if (outcome === 'cut') process.stderr.write('the context is full: /reset begins anew\n')
-    if (outcome === 'turn_limit') process.stderr.write('it does nothing but call, and was stopped\n')
+    if (outcome === 'cut') process.stderr.write('the context is full: /reset starts again\n')
+    if (outcome === 'turn_limit')
+      process.stderr.write('the policy made too many calls without an answer, and was stopped\n')
   } catch (error) {
     if (stop.aborted) return
     if (!(error instanceof ConversationError || error instanceof EpisodeError)) throw error
-    const advice = error.code === 'context_full' ? '; offer fewer tools with --tools, or begin anew with /reset' : ''
+    const advice = error.code === 'context_full' ? '; offer fewer tools with --tools, or start again with /reset' : ''
     process.stderr.write(`${error.message}${advice}\n`)
   }
 }
@@ -116,7 +121,7 @@ function screen(): ChatSessionEvents {
         styleText(
           'cyan',
           call.malformed
-            ? `→ cannot be read: ${shown(call.raw)}`
+            ? `→ malformed call: ${shown(call.raw)}`
             : `→ ${call.name} ${shown(JSON.stringify(call.arguments))}`,
         ),
       ),
@@ -127,21 +132,21 @@ function screen(): ChatSessionEvents {
   }
 }
 
-/** A model may say anything, also what a terminal would obey. */
+/** Replaces control characters: the output of a model may contain commands for the terminal. */
 const shown = (text: string): string =>
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is taken out
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters to replace
   text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, '\ufffd')
 
 function environmentsOption(text: string): string[] {
   return [...new Set(text.split(','))].map((name) => {
     if (namesEnvironment(name)) return name
-    throw new InvalidArgumentError(`there is no world ${name}; there are ${environmentNames().join(', ')}`)
+    throw new InvalidArgumentError(`There is no environment ${name}. Known ones: ${environmentNames().join(', ')}.`)
   })
 }
 
 function temperatureOption(text: string): number {
   const value = Number(text)
-  if (text.trim() === '' || !(value >= 0 && value <= 10)) throw new InvalidArgumentError('a number from 0 to 10')
+  if (text.trim() === '' || !(value >= 0 && value <= 10)) throw new InvalidArgumentError('Give a number from 0 to 10.')
   return value
 }
 
@@ -152,6 +157,6 @@ function checkTools(environments: readonly Environment[], { tools }: ChatOptions
   if (stranger !== undefined)
     throw new ConversationError(
       'unknown_tool',
-      `${environments.map(({ name }) => name).join(' and ')} have no tool ${stranger}`,
+      `${environments.map(({ name }) => name).join(' and ')} do not have the tool ${stranger}`,
     )
 }

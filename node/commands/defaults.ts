@@ -1,8 +1,8 @@
 import envPaths from 'env-paths'
 import { packageRoot } from '../../common/cli/index.js'
 
-/** Where a node keeps what is its own, unless it is told otherwise. */
+/** Default data folder of a node. */
 export const dataFolder = envPaths('prove-node', { suffix: '' }).data
 
-/** The demo's base model, which comes with this package. */
+/** Path of the demo's base model, which is part of this package. */
 export const demoModel = `${packageRoot}models/demo/prove-demo-base-f16.gguf`

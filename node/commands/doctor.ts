@@ -20,16 +20,16 @@ interface DoctorOptions {
   readonly json: boolean
 }
 
-/** `prove-node doctor`: what keeps this machine from working well. Exit status 1 when there is a problem. */
+/** Adds `prove-node doctor`: an examination of this machine. The exit status is 1 if there is a problem. */
 export function addDoctorCommand(program: Command): void {
   const [name, description] = RUN_ARGUMENT
   program
     .command('doctor')
-    .description('Look whether this machine can work for a run, and say what to do about what it lacks')
-    .argument(`[${name.slice(1, -1)}]`, `${description}; default: the one that the running node works for`, runArgument)
+    .description('Check whether this machine can work for a run, and advise what to change')
+    .argument(`[${name.slice(1, -1)}]`, `${description}; default: the run of the running node`, runArgument)
     .option('--data-dir <folder>', 'data directory of the node', dataFolder)
-    .option('--model <gguf>', 'the base model of the run, if you have it already')
-    .option('--cpu', 'try the engine without a GPU', false)
+    .option('--model <gguf>', 'base model of the run, if you already have the file')
+    .option('--cpu', 'test the engine without a GPU', false)
     .option('--json', 'one JSON object on stdout', false)
     .action(doctor)
 }

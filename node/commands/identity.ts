@@ -2,27 +2,29 @@ import type { Command } from 'commander'
 import { exportIdentity, importIdentity, openIdentity } from '../../swarm/index.js'
 import { dataFolder } from './defaults.js'
 
-/** `prove-node identity`: the key that names a node. */
+/** Adds `prove-node identity`: the key of a node. */
 export function addIdentityCommands(program: Command): void {
-  const identity = program.command('identity').description('The key that names this node')
+  const identity = program.command('identity').description('The key of this node')
   identity
     .command('show')
-    .option('--data-dir <folder>', 'where the identity is kept', dataFolder)
+    .description('Print the peer id, which other nodes see')
+    .option('--data-dir <folder>', 'folder of the identity', dataFolder)
     .action(async ({ dataDir }: { dataDir: string }) => {
       process.stdout.write(`${(await openIdentity(dataDir)).peerId}\n`)
     })
   identity
     .command('export')
-    .description('Print the private key; whoever has it is this node')
-    .option('--data-dir <folder>', 'where the identity is kept', dataFolder)
+    .description('Print the private key; anyone who has it can act as this node')
+    .option('--data-dir <folder>', 'folder of the identity', dataFolder)
     .action(async ({ dataDir }: { dataDir: string }) => {
       process.stdout.write(`${exportIdentity(await openIdentity(dataDir))}\n`)
     })
   identity
     .command('import')
-    .argument('<key>', 'what `identity export` printed')
-    .option('--data-dir <folder>', 'where the identity is kept', dataFolder)
-    .option('--replace', 'give up the key that is there', false)
+    .description('Use a private key from another machine')
+    .argument('<key>', 'output of `identity export`')
+    .option('--data-dir <folder>', 'folder of the identity', dataFolder)
+    .option('--replace', 'replace the existing key', false)
     .action(async (text: string, { dataDir, replace }: { dataDir: string; replace: boolean }) => {
       process.stdout.write(`${(await importIdentity(dataDir, text, replace)).peerId}\n`)
     })

@@ -1,5 +1,6 @@
 import { createInterface } from 'node:readline/promises'
 import { type Command, InvalidArgumentError, Option } from 'commander'
+import { integerOption } from '../../common/cli/index.js'
 import { PRIVATE_UMASK } from '../../common/control/index.js'
 import { countOf } from '../../common/errors/index.js'
 import { isTeamName, LIMITS } from '../../proto/index.js'
@@ -16,53 +17,44 @@ import { type NamedRun, RUN_ARGUMENT, runArgument } from './arguments.js'
 import { dataFolder, demoModel } from './defaults.js'
 import { addLimitOptions, givenLimits } from './limit-options.js'
 
-const contextOption = (text: string): number => {
-  const value = Number(text)
-  const most = LIMITS.rolloutTokens.value
-  if (!Number.isInteger(value) || value < 256 || value > most)
-    throw new InvalidArgumentError(`Give an integer from 256 to ${most}.`)
-  return value
-}
-
 const teamOption = (text: string): string => {
   const team = text.trim().normalize('NFC')
   if (isTeamName(team)) return team
   const most = LIMITS.teamBytes.value
-  throw new InvalidArgumentError(`A team is at most ${most} bytes of visible characters, with single blanks between.`)
+  throw new InvalidArgumentError(`Give at most ${most} bytes of visible characters, with single blanks between them.`)
 }
 
-/** `prove-node join`: work for a run. */
+/** Adds `prove-node join`: work for a run. */
 export function addJoinCommand(program: Command): void {
   const join = withEnvironmentFolders(program.command('join'))
-    .description('Generate rollouts for a run until it is complete, or the node is stopped')
+    .description('Generate rollouts for a run until it is complete or you stop the node')
     .argument(...RUN_ARGUMENT, runArgument)
-    .option('--data-dir <folder>', 'identity, unsent groups, verdicts, limits and fetched base models', dataFolder)
-    .option('--model <gguf>', 'the base model of the run, if you have it already; default: it is fetched')
-    .option('--yes', 'take part without being asked first', false)
+    .option('--data-dir <folder>', 'folder for identity, unsent groups, verdicts, limits and base models', dataFolder)
+    .option('--model <gguf>', 'base model of the run, if you already have the file; default: the node fetches it')
+    .option('--yes', 'join without a question', false)
     .option('--listen <address...>', 'libp2p addresses to listen on; default: a free port, the same at each start')
-    .option('--no-listen', 'only dial out')
-    .option('--announce <address...>', 'where others can dial this node, for a port that a router forwards to it')
+    .option('--no-listen', 'accept no connections from other nodes')
+    .option(
+      '--announce <address...>',
+      'addresses where other nodes can dial this one, if a router forwards a port to it',
+    )
     .option(
       '--context <tokens>',
-      'longest rollout that it takes part with, prompt included; default: what the run needs',
-      contextOption,
+      'longest rollout to accept, prompt included; default: as long as the run needs',
+      integerOption(256, LIMITS.rolloutTokens.value),
     )
-    .option(
-      '--team <name>',
-      'count for this team on the board, from now on, with all that this key has earned',
-      teamOption,
-    )
-    .option('--no-team', 'count for no team any more')
-    .option('--stay', 'go on when the run is complete, for its adapter and in case it is extended', false)
+    .option('--team <name>', 'count all credit of this key for this team on the leaderboard, from now on', teamOption)
+    .option('--no-team', 'leave the team')
+    .option('--stay', 'stay when the run is complete, to serve its adapter and in case the run is extended', false)
     .option(
       '--mirror',
-      'keep everything that the run publishes, for others to pull while the coordinator is away',
+      'keep and serve everything that the run publishes, so that it is available without the coordinator',
       false,
     )
-    .option('--plain', 'lines with their time instead of the live screen, as without a terminal', false)
+    .option('--plain', 'print lines with their time instead of the live screen', false)
     .option('--json', 'report progress as JSON lines on stdout', false)
     .addOption(
-      new Option('--log-level <level>', 'what is logged on stderr')
+      new Option('--log-level <level>', 'level of the log on stderr')
         .choices(['trace', 'debug', 'info', 'warn', 'error'])
         .default('warn'),
     )
@@ -73,10 +65,10 @@ interface JoinOptions {
   dataDir: string
   model?: string
   yes: boolean
-  /** False: only dial out. */
+  /** False: accept no connections. */
   listen?: string[] | false
   announce?: string[]
-  /** False: none any more. */
+  /** False: leave the team. */
   team?: string | false
   context?: number
   stay: boolean
@@ -92,7 +84,7 @@ async function joinRun(
 ): Promise<void> {
   const { coordinator, invitation } = await named()
   const stop = new AbortController()
-  // Not `once`: what puts the cursor back ends a process whose signal nobody else hears. Whoever cannot wait asks again.
+  // No `stopSignal`, which stops listening at the first signal: the library that restores the cursor ends a process without listeners.
   for (const name of ['SIGINT', 'SIGTERM'] as const)
     process.on(name, () => (stop.signal.aborted ? process.exit(130) : stop.abort()))
   process.umask(PRIVATE_UMASK)
@@ -115,10 +107,10 @@ async function joinRun(
       team: options.team === false ? null : options.team,
       given: givenLimits(options),
       logger: createStderrLogger(options.logLevel),
-      onProgress: report.tell,
+      onProgress: report.onProgress,
       onView: report.show,
     }).catch((error: unknown) => {
-      // A terminal sends Ctrl-C to the processes that the start needs, too.
+      // A terminal also sends Ctrl-C to the processes that the start needs.
       if (stop.signal.aborted) return null
       throw error
     })
@@ -132,40 +124,40 @@ async function joinRun(
 
 /** Runs a session to its end. */
 async function endOf(session: Session, stopped: AbortSignal): Promise<WorkEnd> {
-  const told = new Promise<WorkEnd>((resolve) => {
+  const interruption = new Promise<WorkEnd>((resolve) => {
     stopped.addEventListener('abort', () => resolve('closed'), { once: true })
     if (stopped.aborted) resolve('closed')
   })
   try {
-    return await Promise.race([session.work, told])
+    return await Promise.race([session.work, interruption])
   } finally {
     await session.close()
   }
 }
 
-/** How a volunteer, or a program that started the node, hears of it. */
+/** Reports a node to its owner, or to the program that started it. */
 interface Report {
-  tell(progress: NodeProgress): void
+  onProgress(progress: NodeProgress): void
   show(view: () => NodeView): void
-  /** Whether the volunteer wants to take part. */
+  /** Asks whether the owner wants to join the run. */
   ask(plan: JoinPlan, signal: AbortSignal): Promise<boolean>
-  /** Idempotent. @param end  null: it failed */
+  /** Idempotent. @param end  null: the node failed */
   close(end: WorkEnd | null, view: NodeView | null): void
 }
 
 const jsonReport: Report = {
-  tell: (progress) => void process.stdout.write(`${JSON.stringify(progress)}\n`),
+  onProgress: (progress) => void process.stdout.write(`${JSON.stringify(progress)}\n`),
   show: () => undefined,
   ask: async () => true,
   close: () => undefined,
 }
 
-async function takesPart(signal: AbortSignal): Promise<boolean> {
+async function isAccepted(signal: AbortSignal): Promise<boolean> {
   const terminal = createInterface({ input: process.stdin, output: process.stdout })
-  // While it reads a line, the terminal sends Ctrl-C as a key.
+  // During the question the terminal sends Ctrl-C as a key.
   terminal.once('SIGINT', () => process.kill(process.pid, 'SIGINT'))
   try {
-    const answer = await terminal.question('Take part? [Y/n] ', { signal })
+    const answer = await terminal.question('Join this run? [Y/n] ', { signal })
     return !/^\s*n/i.test(answer)
   } finally {
     terminal.close()
@@ -177,16 +169,16 @@ function plainReport(): Report {
   let closed = false
   const say = (line: string): void => void process.stdout.write(`${new Date().toLocaleTimeString('en-GB')}  ${line}\n`)
   return {
-    tell(progress) {
+    onProgress(progress) {
       const line = progressLine(progress)
-      // Asked every few seconds, the coordinator gives the same reason for hours.
+      // The coordinator may give the same reason every few seconds for hours.
       const known = progress.type === 'idle' && line === pause
       if (progress.type === 'idle' || progress.type === 'group') pause = line
       if (line !== null && !known) say(line)
     },
     show: () => undefined,
-    // The plan has been told.
-    ask: (_plan, signal) => takesPart(signal),
+    // The progress has shown the plan.
+    ask: (_plan, signal) => isAccepted(signal),
     close(end, view) {
       if (!closed && end !== null && view !== null) say(summaryOf(end, view))
       closed = true
@@ -198,12 +190,12 @@ function screenReport(): Report {
   const screen = createLiveScreen(process.stdout)
   let closed = false
   return {
-    tell: () => undefined,
+    onProgress: () => undefined,
     show: (view) => screen.follow(view),
     async ask(plan, signal) {
       const showAgain = screen.hide()
       process.stdout.write(`${planText(plan)}\n`)
-      const takes = await takesPart(signal)
+      const takes = await isAccepted(signal)
       if (takes) showAgain()
       return takes
     },
@@ -223,6 +215,6 @@ const ENDS: Readonly<Record<WorkEnd, string>> = {
 }
 
 function summaryOf(end: WorkEnd, { accepted, refused, credit, waiting }: NodeView): string {
-  const kept = waiting === 0 ? '' : `; ${countOf(waiting, 'group')} without a verdict, offered again at the next start`
+  const kept = waiting === 0 ? '' : `; ${countOf(waiting, 'group')} without a verdict; the next start sends them again`
   return `${ENDS[end]}: ${countOf(accepted, 'group')} accepted, ${refused} refused, credit ${Math.round(credit)}${kept}`
 }

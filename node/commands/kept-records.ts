@@ -12,16 +12,16 @@ import {
 import { openNodeStores } from '../store/store.js'
 import { findNode } from './running-node.js'
 
-/** The records of a node: of one that runs by asking it, for it alone may open them; otherwise from its data folder. */
+// The records are read from a running node over its socket, because only the node may open them; otherwise from the data folder.
 
-/** @throws NodeError `nothing_kept`, `unreadable`; ControlError */
+/** Returns the records of all runs. @throws NodeError `nothing_kept`, `unreadable`; ControlError */
 export async function ledgersOf(dataDir: string): Promise<RunLedger[]> {
   const node = await findNode(dataDir)
   if (node === null) return withStores(dataDir, readLedgers)
   return (await answers(node, LEDGERS)).map((answer) => runLedger.parse(answer))
 }
 
-/** Null: no group has its verdict yet. @throws NodeError `nothing_kept`, `unreadable`; ControlError */
+/** Returns the newest group with a verdict; null: no group has one yet. @throws NodeError `nothing_kept`, `unreadable`; ControlError */
 export async function lastGroupOf(dataDir: string): Promise<LastGroup | null> {
   const node = await findNode(dataDir)
   if (node === null) return withStores(dataDir, readLastGroup)

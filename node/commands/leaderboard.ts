@@ -14,24 +14,25 @@ interface LeaderboardOptions {
   readonly json: boolean
 }
 
-/** `prove-node board`: who has earned how much in a run, as its key has signed it. */
+/** Adds `prove-node leaderboard`: the credit of keys and teams, signed by the run. */
 export function addLeaderboardCommand(program: Command): void {
   program
     .command('leaderboard')
-    .description('Keys and teams of a run by credit, and where you stand')
+    .description('Show keys and teams of a run by credit, and your place')
     .argument(...RUN_ARGUMENT, runArgument)
-    .option('--from <address>', 'a node of the run to ask too, ending in /p2p/ and its key; repeatable', nodeOption, [])
+    .option(
+      '--from <address>',
+      'another node of the run to ask, ending in /p2p/ and its key; repeatable',
+      nodeOption,
+      [],
+    )
     .option('--data-dir <folder>', 'data directory of your node', dataFolder)
     .option('--json', 'one JSON object on stdout', false)
     .action(async (run: () => Promise<NamedRun>, { from, dataDir, json }: LeaderboardOptions) => {
       const { coordinator } = await run()
       const own = (await readKey(dataDir))?.peerId ?? null
-      const leaderboard = await fetchLeaderboard(
-        [coordinator, ...from],
-        coordinator.peerId,
-        own,
-        stopSignal(interrupted()).signal,
-      )
+      const { signal } = stopSignal(interrupted())
+      const leaderboard = await fetchLeaderboard([coordinator, ...from], coordinator.peerId, own, signal)
       process.stdout.write(
         json
           ? `${JSON.stringify({ run: coordinator.peerId, ...leaderboard, own })}\n`
@@ -40,13 +41,13 @@ export function addLeaderboardCommand(program: Command): void {
     })
 }
 
-/** @param own  key whose line is marked, wherever it stands */
+/** Formats a leaderboard. @param own  key whose line gets a mark */
 export function leaderboardText(
   { version, issuedAtMs, keys, teams, allKeys, allTeams, asked }: Leaderboard,
   own: string | null,
 ): string {
   const head = `version ${version}, ${new Date(issuedAtMs).toISOString()}`
-  if (keys.length === 0) return `${head}: nobody has earned anything yet\n`
+  if (keys.length === 0) return `${head}: no key has credit yet\n`
   const width = Math.max(...keys.map(({ credit }) => points(credit).length))
   const keyLine = (rank: number, { peerId, team, credit }: LeaderboardKey): string => {
     const mark = peerId === own ? '*' : ' '
@@ -72,7 +73,7 @@ export function leaderboardText(
 
 function ownLine(own: string | null, hasPlace: boolean): string[] {
   if (own === null || hasPlace) return []
-  return ['', `your key ${own} is not among them`]
+  return ['', `your key ${own} is not on the leaderboard`]
 }
 
 const points = (credit: number): string => Math.round(credit).toLocaleString('en')

@@ -3,7 +3,7 @@ import { parseLimits } from '../limits/limits-file.js'
 import { LIMIT_FIELDS, type LimitField, type LimitName, type LimitSettings, optionOf } from '../limits/settings.js'
 import { NodeError } from '../report/errors.js'
 
-/** Adds an option for every limit, and `--cpu`, which is `--gpu none`. */
+/** Adds an option for every limit, and `--cpu` for `--gpu none`. */
 export function addLimitOptions(command: Command): Command {
   for (const field of LIMIT_FIELDS) {
     const { name, placeholder, meaning } = field
@@ -13,7 +13,7 @@ export function addLimitOptions(command: Command): Command {
   return command.option('--cpu', 'do not use a GPU: --gpu none', false)
 }
 
-/** Of a command's options those that are limits. */
+/** Returns the limits among the options of a command. */
 export function givenLimits({ cpu, ...options }: LimitSettings & { readonly cpu: boolean }): LimitSettings {
   const given = LIMIT_FIELDS.flatMap(({ name }) => (options[name] === undefined ? [] : [[name, options[name]]]))
   return { ...(Object.fromEntries(given) as LimitSettings), ...(cpu ? { gpu: 'none' as const } : {}) }

@@ -12,9 +12,9 @@ interface LimitsOptions {
   readonly json: boolean
 }
 
-/** `prove-node limits`: what the node may have of the machine. */
+/** Adds `prove-node limits`: the resources that the node may use. */
 export function addLimitsCommand(program: Command): void {
-  const limits = program.command('limits').description('What the node may have of this machine')
+  const limits = program.command('limits').description('The resources of this machine that the node may use')
   limits
     .command('show', { isDefault: true })
     .description('Show all limits')
@@ -23,8 +23,8 @@ export function addLimitsCommand(program: Command): void {
     .action(async (options: LimitsOptions) => print(await current(options.dataDir), options.json))
   limits
     .command('set')
-    .description('Change limits, for good; a node that runs keeps to them at once')
-    .argument('<change...>', 'such as threads=4 hours=22:00-07:00 mains=on; NAME=none takes a limit away')
+    .description('Change limits permanently; a running node applies them at once')
+    .argument('<change...>', 'such as threads=4 hours=22:00-07:00 mains=on; NAME=none removes a limit')
     .option('--data-dir <folder>', 'data directory of the node', dataFolder)
     .option('--json', 'one JSON object on stdout', false)
     .action(async (words: string[], { dataDir, json }: LimitsOptions) => {
@@ -38,7 +38,7 @@ async function current(dataDir: string): Promise<LimitsChanged> {
   return { limits: changed(DEFAULTS, await readLimits(dataDir)), notices: [] }
 }
 
-/** A running node is told, and keeps them in its folder; otherwise that is done here. */
+/** Sends the changes to a running node, which writes them to its folder. Without one, writes them here. */
 async function change(dataDir: string, words: readonly string[]): Promise<LimitsChanged> {
   const changes = readChanges(words)
   const node = await findNode(dataDir)
@@ -46,7 +46,7 @@ async function change(dataDir: string, words: readonly string[]): Promise<Limits
   const limits = changed(await readLimits(dataDir), changes)
   await mkdir(dataDir, { recursive: true, mode: PRIVATE_FOLDER })
   await writeLimits(dataDir, limits)
-  return { limits: changed(DEFAULTS, limits), notices: ['no node is running here: they count from its next start on'] }
+  return { limits: changed(DEFAULTS, limits), notices: ['no node is running here: the next start applies the limits'] }
 }
 
 function print({ limits, notices }: LimitsChanged, json: boolean): void {

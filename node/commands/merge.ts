@@ -11,17 +11,18 @@ export interface MergeOptions {
   readonly dataDir: string
 }
 
+/** The option for the base model of a merge. */
 export const MODEL_TO_MERGE = [
   '--model <gguf>',
-  'the base model in floating point; default: the run’s, as nodes keep it',
+  'base model in floating point; default: the fetched base model of the run',
 ] as const
 
-/** `prove-node adapters merge`: a pulled adapter in the weights of its base model. */
+/** Adds `prove-node adapters merge`: a pulled adapter in the weights of its base model. */
 export function addMergeCommand(adapters: Command): void {
   adapters
     .command('merge')
-    .description('Write base model and adapter as one GGUF, for programs that take no adapters')
-    .argument('<folder>', 'as "pull" has made it')
+    .description('Write base model and adapter as one GGUF, for programs without support for adapters')
+    .argument('<folder>', 'a folder from "pull"')
     .argument('<file>', 'the merged GGUF')
     .option(...MODEL_TO_MERGE)
     .option('--data-dir <folder>', 'data directory of the node', dataFolder)
@@ -31,8 +32,8 @@ export function addMergeCommand(adapters: Command): void {
 }
 
 /**
- * Merges the adapter of a pulled folder, which is checked first, into its base model. Another file than the run's base may be named, for
- * the same model is often there with its weights in floating point, too: that it is the same model is then the user's word.
+ * Checks a pulled folder, and merges its adapter into the base model. The user may name another file than the run's base, because the
+ * same model is often available in floating point. Only the user can know that it is the same model.
  * @throws NodeError `bad_folder`, `wrong_base`; EngineError `model_refused`, `adapter_refused`
  */
 export async function mergePulled(
@@ -50,6 +51,6 @@ export async function mergePulled(
   process.stdout.write(`${merged}\n`)
   if (model === undefined || (await hashFile(model, signal)) === trained.ggufSha256) return
   process.stderr.write(
-    `prove-node: ${model} is not the file that the run trained on (${trained.name} ${trained.quantisation}): rewards were measured with that one\n`,
+    `prove-node: ${model} is not the base model of the run (${trained.name} ${trained.quantisation}), with which rewards were measured\n`,
   )
 }

@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { basename, join } from 'node:path'
-import { type Command, InvalidArgumentError, Option } from 'commander'
+import { type Command, Option } from 'commander'
+import { integerOption } from '../../common/cli/index.js'
 import type { SealedManifest } from '../../proto/index.js'
 import { type AdapterFile, hashFile } from '../../rollout/engine/index.js'
 import { DEFAULT_RULES, toolCallFormatNamed } from '../../rollout/episode/index.js'
@@ -22,45 +23,34 @@ export interface ModelOptions {
   readonly dataDir: string
 }
 
-export const wholeNumber =
-  (low: number, high: number) =>
-  (text: string): number => {
-    if (!/^\d{1,10}$/.test(text) || Number(text) < low || Number(text) > high)
-      throw new InvalidArgumentError(`a whole number from ${low} to ${high}`)
-    return Number(text)
-  }
-
-/** Which model a command is about: a pulled folder, or files. */
+/** Adds the options that name a model: a pulled folder, or files. */
 export function withModelOptions(command: Command): Command {
   const threads = Math.min(8, availableParallelism())
   return command
-    .argument(
-      '[folder]',
-      'an adapter as "adapters pull" has made it; its base model is looked for where nodes keep theirs',
-    )
-    .option('--model <gguf>', 'the base model; default: the one that was fetched, or came with this program')
-    .option('--adapter <gguf>', 'an adapter’s GGUF, in place of a folder; without either, the bare base')
+    .argument('[folder]', 'a folder from "adapters pull"; its base model is found in the data directory')
+    .option('--model <gguf>', 'base model; default: the fetched one, or the one in this package')
+    .option('--adapter <gguf>', 'GGUF of an adapter, instead of a folder; without either, the base model alone')
     .option(
       '--tool-call-format <name>',
-      'how the model writes tool calls, where no folder says it',
+      'tool-call format of the model, without a folder',
       DEFAULT_RULES.toolCallFormat,
     )
     .option(
       '--context <tokens>',
       'longest conversation; default: the run’s longest rollout, or 2048',
-      wholeNumber(64, 1_048_576),
+      integerOption(64, 1_048_576),
     )
     .addOption(
       new Option('--threads <number>', 'CPU threads for inference')
-        .argParser(wholeNumber(1, 512))
-        .default(threads, 'the cores, 8 at most'),
+        .argParser(integerOption(1, 512))
+        .default(threads, 'number of cores, at most 8'),
     )
     .option('--cpu', 'do not use a GPU', false)
     .option('--data-dir <folder>', 'data directory of the node', dataFolder)
 }
 
 /**
- * Opens the model that the command line names; of a pulled folder only what the run has signed, and only after its canary.
+ * Opens the model that the command line names. An adapter of a pulled folder must be signed by its run, and pass its canary.
  * @throws NodeError `bad_folder`, `wrong_base`, `canary_failed`; EngineError; EpisodeError
  */
 export async function openNamedPolicy(
@@ -70,7 +60,7 @@ export async function openNamedPolicy(
   signal: AbortSignal,
 ): Promise<ServedPolicy> {
   if (folder !== undefined && options.adapter !== undefined)
-    throw new NodeError('bad_folder', 'name a folder or --adapter, not both')
+    throw new NodeError('bad_folder', 'give a folder or --adapter, not both')
   const { cpu, threads } = options
   const machine = { slots, threads, gpu: cpu ? (false as const) : ('auto' as const) }
   if (folder === undefined) return openPolicy({ ...(await namedFiles(options, signal)), ...machine }, signal)
@@ -96,12 +86,15 @@ async function namedFiles(options: ModelOptions, signal: AbortSignal): Promise<N
   return { name, modelPath, adapter, toolCallFormat: toolCallFormatNamed(options.toolCallFormat), contextSize }
 }
 
-/** The manifest of a pulled folder whose adapter is what was published. @throws NodeError `bad_folder` */
+/** Returns the manifest of a pulled folder whose adapter is unchanged. @throws NodeError `bad_folder` */
 export async function wholeAdapter(folder: string, signal: AbortSignal): Promise<SealedManifest> {
   const { sealed, files } = await checkPulledFolder(folder, null, signal)
   const adapter = files.find(({ name }) => name === 'adapter.gguf')
   if (adapter?.outcome === 'ok') return sealed
-  throw new NodeError('bad_folder', `${join(folder, 'adapter.gguf')}: ${adapter?.detail ?? 'the publication has none'}`)
+  throw new NodeError(
+    'bad_folder',
+    `${join(folder, 'adapter.gguf')}: ${adapter?.detail ?? 'the publication has no adapter'}`,
+  )
 }
 
 async function namedFolder(
@@ -121,7 +114,7 @@ async function namedFolder(
   }
 }
 
-/** Where the base model of a run lies, or the one that was named, if it is that. @throws NodeError `wrong_base` */
+/** Returns the path of a run's base model, or checks the model that the user names. @throws NodeError `wrong_base` */
 export async function basePath(
   { name, ggufSha256: sha256 }: SealedManifest['manifest']['policy']['base'],
   { model, dataDir }: Pick<ModelOptions, 'model' | 'dataDir'>,
@@ -132,13 +125,10 @@ export async function basePath(
     if (given.blob.sha256 === sha256) return given.path
     throw new NodeError(
       'wrong_base',
-      `the adapter is of ${name} with SHA-256 ${sha256}; ${model} has ${given.blob.sha256}`,
+      `the adapter needs ${name} with SHA-256 ${sha256}, but ${model} has ${given.blob.sha256}`,
     )
   }
   const found = await findBaseModel(sha256, { packaged: demoModel, cache: await openModelCache(dataDir) }, signal)
   if (found) return found.path
-  throw new NodeError(
-    'wrong_base',
-    `${name}, SHA-256 ${sha256}, was not fetched into ${dataDir}: name the file with --model`,
-  )
+  throw new NodeError('wrong_base', `${name}, SHA-256 ${sha256}, is not in ${dataDir}: give the file with --model`)
 }

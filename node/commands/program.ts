@@ -1,15 +1,15 @@
 import type { Program } from '../../common/cli/index.js'
 
-/** The commands, in the order in which help names them. */
+/** The program with its commands, in the order of its help. */
 export const PROGRAM: Program = {
   name: 'prove-node',
   description: 'Take part in a PROVE training swarm',
   commands: {
     join: async () => (await import('./join.js')).addJoinCommand,
-    status: async () => (await import('./steer.js')).addStatusCommand,
-    pause: async () => (await import('./steer.js')).addPauseCommand,
-    resume: async () => (await import('./steer.js')).addResumeCommand,
-    finish: async () => (await import('./steer.js')).addFinishCommand,
+    status: async () => (await import('./control.js')).addStatusCommand,
+    pause: async () => (await import('./control.js')).addPauseCommand,
+    resume: async () => (await import('./control.js')).addResumeCommand,
+    finish: async () => (await import('./control.js')).addFinishCommand,
     doctor: async () => (await import('./doctor.js')).addDoctorCommand,
     bench: async () => (await import('./bench.js')).addBenchCommand,
     service: async () => (await import('./service.js')).addServiceCommands,

@@ -4,14 +4,14 @@ import { hubAccess, repositoryName, uploadToHub } from '../adapters/hub.js'
 import { checkPulledFolder } from '../adapters/pulled-folder.js'
 import { interrupted, NodeError } from '../report/errors.js'
 
-/** `prove-node adapters push`: a pulled folder for everybody. */
+/** Adds `prove-node adapters push`: upload of a pulled folder. */
 export function addPushCommand(adapters: Command): void {
   adapters
     .command('push')
-    .description('Upload a pulled folder to the Hugging Face hub; the token is taken from HF_TOKEN')
-    .argument('<folder>', 'as "pull" has made it')
-    .requiredOption('--to <repository>', 'hf:OWNER/NAME; made if need be', repositoryOption)
-    .option('--private', 'make the repository a private one, if it is made now', false)
+    .description('Upload a pulled folder to the Hugging Face hub, with the token in HF_TOKEN')
+    .argument('<folder>', 'a folder from "pull"')
+    .requiredOption('--to <repository>', 'hf:OWNER/NAME; created if it does not exist', repositoryOption)
+    .option('--private', 'create a private repository', false)
     .action(
       async (folder: string, { to: name, private: isPrivate }: { readonly to: string; readonly private: boolean }) => {
         const { signal: stop } = stopSignal(interrupted())
@@ -21,7 +21,10 @@ export function addPushCommand(adapters: Command): void {
           .filter(({ outcome }) => outcome !== 'ok')
           .map(({ name: file, outcome }) => `${file} is ${outcome}`)
         if (wrong.length > 0)
-          throw new NodeError('bad_folder', `${folder} is not what was published: ${wrong.join(', ')}`)
+          throw new NodeError(
+            'bad_folder',
+            `${folder} differs from the publication: ${wrong.join(', ')}. Pull it again`,
+          )
         const repository = { name, private: isPrivate }
         process.stdout.write(`${await uploadToHub(folder, checked, { repository, access }, stop)}\n`)
       },
@@ -31,6 +34,6 @@ export function addPushCommand(adapters: Command): void {
 const repositoryOption = (text: string): string => {
   const name = repositoryName(text)
   if (name === null)
-    throw new InvalidArgumentError('hf: and the repository’s owner and name, such as hf:ada/lending-clerk')
+    throw new InvalidArgumentError('Give hf: with the owner and name of a repository, such as hf:ada/lending-clerk.')
   return name
 }

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import type { Command } from 'commander'
-import { stopSignal } from '../../common/cli/index.js'
+import { integerOption, stopSignal } from '../../common/cli/index.js'
 import { isLoopback } from '../../common/http/index.js'
 import { serveOpenAi } from '../../rollout/inference/index.js'
 import { interrupted, NodeError } from '../report/errors.js'
-import { type ModelOptions, openNamedPolicy, wholeNumber, withModelOptions } from './model-options.js'
+import { type ModelOptions, openNamedPolicy, withModelOptions } from './model-options.js'
 
 interface ServeOptions extends ModelOptions {
   readonly port: number
@@ -14,14 +14,14 @@ interface ServeOptions extends ModelOptions {
   readonly slots: number
 }
 
-/** `prove-node serve`: a published policy for programs that speak OpenAI's protocol. */
+/** Adds `prove-node serve`: a published policy over OpenAI's protocol. */
 export function addServeCommand(program: Command): void {
   withModelOptions(program.command('serve').description('Serve an adapter as OpenAI-compatible chat completions'))
-    .option('--port <number>', 'where to listen; 0 takes a free port', wholeNumber(0, 65_535), 8000)
+    .option('--port <number>', 'port to listen on; 0 takes a free port', integerOption(0, 65_535), 8000)
     .option('--host <address>', 'address to listen on', '127.0.0.1')
-    .option('--token <key>', 'API key that clients must send; made up where other machines can connect')
-    .option('--name <id>', 'what clients call the model; default: the run’s base model and the version')
-    .option('--slots <number>', 'answers to one request (n) at most', wholeNumber(1, 8), 1)
+    .option('--token <key>', 'API key that clients must send; default: a random one if other machines can connect')
+    .option('--name <id>', 'model name for clients; default: the base model and the version')
+    .option('--slots <number>', 'most answers to one request (n)', integerOption(1, 8), 1)
     .action(async (folder: string | undefined, options: ServeOptions) => {
       const { signal: stop } = stopSignal(interrupted())
       const { port, host, slots } = options
@@ -37,7 +37,7 @@ export function addServeCommand(program: Command): void {
             if (cause.syscall === undefined) throw cause
             const why =
               cause.code === 'EADDRINUSE'
-                ? 'another program listens there; name another --port, or 0 for any'
+                ? 'another program listens there; give another --port, or 0 for any'
                 : cause.message
             throw new NodeError('bad_listen', `${host}, port ${port}: ${why}`, { cause })
           },

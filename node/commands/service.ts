@@ -16,15 +16,15 @@ interface InstallOptions {
   readonly print: boolean
 }
 
-/** `prove-node service`: a node that the system starts with its user's session. */
+/** Adds `prove-node service`: a node that the system starts with its user's session. */
 export function addServiceCommands(program: Command): void {
-  const service = program.command('service').description('Let the system start this node with your session')
+  const service = program.command('service').description('Start this node with your session')
   const [name, description] = RUN_ARGUMENT
   withEnvironmentFolders(service.command('install'))
-    .description('Write the file by which systemd (Linux) or launchd (macOS) runs the node; nothing is started')
+    .description('Write the service file for systemd (Linux) or launchd (macOS), without starting the node')
     .argument(name, description, (text: string) => ({ text, named: runArgument(text) }))
     .option('--data-dir <folder>', 'data directory of the node', dataFolder)
-    .option('--print', 'print the file, and write nothing', false)
+    .option('--print', 'print the file instead of writing it', false)
     .action(async (run: { text: string; named: ReturnType<typeof runArgument> }, options: InstallOptions) => {
       const { invitation } = await run.named()
       const asked = invitation && [invitation.operator, invitation.purpose].filter((words) => words !== '')
@@ -32,11 +32,11 @@ export function addServiceCommands(program: Command): void {
     })
   service
     .command('uninstall')
-    .description('Remove that file; identity, verdicts and limits stay')
+    .description('Remove the service file; identity, verdicts and limits stay')
     .action(() => uninstall(serviceManagerOf(process.platform)))
 }
 
-/** Whoever installs it takes part: there is nobody to ask later. @param options  folders, also relative to where we are */
+/** Describes the service. Its command has `--yes`, because a service cannot ask. @param options  folders, absolute or relative to the current one */
 export function serviceFor(
   run: string,
   { dataDir, environments }: Pick<InstallOptions, 'dataDir' | 'environments'>,
@@ -68,17 +68,17 @@ async function install(
   const before = await textOf(path)
   if (before !== wanted) {
     await mkdir(dirname(path), { recursive: true })
-    // The system looks for the log's folder before the node can make it.
+    // The system opens the log before the node can create its folder.
     await mkdir(dirname(service.logFile), { recursive: true, mode: 0o700 })
     await writeFileAtomic(path, wanted)
   }
-  const done = before === wanted ? 'is there already, as it is wanted' : before === null ? 'is written' : 'is replaced'
+  const done = before === wanted ? 'is up to date' : before === null ? 'is written' : 'is replaced'
   process.stdout.write(
     [
       `${path} ${done}`,
       ...(invited === null || invited.length === 0 ? [] : [`the run: ${invited.join('; ')}`]),
-      'it keeps to the limits of prove-node limits; prove-node status, pause and finish steer it',
-      'start it now, and with every session:',
+      'prove-node limits applies to this node; prove-node status, pause and finish control it',
+      'to start it now, and with every session:',
       ...enable.map((command) => `  ${command}`),
       ...notes(service),
       '',
@@ -91,8 +91,8 @@ async function uninstall({ path, disable }: ServiceManager): Promise<void> {
   await rm(path, { force: true })
   process.stdout.write(
     before === null
-      ? `${path} is not there: nothing is installed\n`
-      : [`${path} is removed; if it was started, end it:`, ...disable.map((command) => `  ${command}`), ''].join('\n'),
+      ? `${path} does not exist: no service is installed\n`
+      : [`${path} is removed; to end a running node:`, ...disable.map((command) => `  ${command}`), ''].join('\n'),
   )
 }
 

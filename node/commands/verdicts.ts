@@ -5,17 +5,17 @@ import type { RunLedger } from '../store/records.js'
 import { dataFolder } from './defaults.js'
 import { ledgersOf } from './kept-records.js'
 
-/** `prove-node verdicts`: the node's own ledger, whether it runs or not. */
+/** Adds `prove-node verdicts`: the verdicts that the node has recorded. */
 export function addVerdictsCommand(program: Command): void {
   program
     .command('verdicts')
-    .description('What became of your groups, from your own records')
+    .description('List the verdicts on your groups, from the records of this node')
     .option('--data-dir <folder>', 'data directory of the node', dataFolder)
     .option('--json', 'one JSON object on stdout', false)
     .action(async ({ dataDir, json }: { dataDir: string; json: boolean }) => {
       const runs = await ledgersOf(dataDir)
       if (json) process.stdout.write(`${JSON.stringify({ runs })}\n`)
-      else process.stdout.write(runs.length === 0 ? 'no groups, and no verdicts, so far\n' : runs.map(text).join('\n'))
+      else process.stdout.write(runs.length === 0 ? 'no verdicts yet\n' : runs.map(text).join('\n'))
     })
 }
 

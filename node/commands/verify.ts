@@ -2,7 +2,7 @@ import { readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Command } from 'commander'
 import { stopSignal } from '../../common/cli/index.js'
-import { type Engine, openEngine, openTokenizer } from '../../rollout/engine/index.js'
+import type { Engine } from '../../rollout/engine/index.js'
 import { type Calibration, parseCalibration } from '../../rollout/verification/index.js'
 import { loadEnvironments } from '../../servers/catalogue.js'
 import { withEnvironmentFolders } from '../../servers/environment-option.js'
@@ -10,6 +10,7 @@ import { createBlobStore, readKey } from '../../swarm/index.js'
 import { findBaseModel, readBaseModel } from '../base/find-base.js'
 import { openModelCache } from '../base/model-cache.js'
 import { publishableGroup } from '../delivery/publish-group.js'
+import { withEngine } from '../doctor/examination.js'
 import { runtimeFor } from '../policy/policy-runtime.js'
 import { interrupted, NodeError } from '../report/errors.js'
 import { verdictLine } from '../report/progress.js'
@@ -28,20 +29,21 @@ interface VerifyOptions {
   readonly save?: string
 }
 
-/** `prove-node verify`: judges the last group with a verdict again, without the network. Exit status 1 when a stage fails. */
+/** Adds `prove-node verify`: verifies the last group with a verdict again, offline. The exit status is 1 if a check fails. */
 export function addVerifyCommand(program: Command): void {
   withEnvironmentFolders(program.command('verify'))
-    .description('Judge your last group again, as the coordinator does, with your own engine')
+    .description('Verify your last group with the checks of the coordinator, on your own engine')
     .option('--data-dir <folder>', 'data directory of the node', dataFolder)
-    .option('--model <gguf>', 'the base model of the run; default: the one that was fetched, or came with this program')
+    .option('--model <gguf>', 'base model of the run; default: the fetched one, or the one in this package')
     .option('--cpu', 'do not use a GPU', false)
-    .option('--calibration <file>', 'thresholds to judge by; without them numbers are shown')
+    .option('--calibration <file>', 'thresholds of the checks; without them, only the numbers are shown')
     .option('--json', 'one JSON object on stdout', false)
-    .option('--save <file>', 'write the group too, signed, for others to judge again: prove-server play --http')
+    .option('--save <file>', 'also write the signed group, which others can verify with prove-server play --http')
     .action(async (options: VerifyOptions) => {
       const { signal } = stopSignal(interrupted())
       const record = await lastGroupOf(options.dataDir)
-      if (record === null) throw new NodeError('nothing_kept', `${options.dataDir} holds no group with a verdict yet`)
+      if (record === null)
+        throw new NodeError('nothing_kept', `${options.dataDir} contains no group with a verdict yet`)
       const checks = await verify(record, options, signal)
       process.stdout.write(options.json ? `${JSON.stringify(report(record, checks))}\n` : text(record, checks))
       if (options.save !== undefined) await save(record, options.dataDir, options.save)
@@ -49,10 +51,10 @@ export function addVerifyCommand(program: Command): void {
     })
 }
 
-/** @throws NodeError `nothing_kept` without the key; the system's error when the file is there already */
+/** Writes the signed group. @throws NodeError `nothing_kept` without a key; the system's error if the file exists */
 async function save(record: LastGroup, dataDir: string, file: string): Promise<void> {
   const identity = await readKey(dataDir)
-  if (identity === null) throw new NodeError('nothing_kept', `${dataDir} has no key to sign with`)
+  if (identity === null) throw new NodeError('nothing_kept', `${dataDir} contains no key to sign with`)
   const group = await publishableGroup(record, identity.privateKey)
   await writeFile(file, `${JSON.stringify(group)}\n`, { flag: 'wx' })
 }
@@ -65,27 +67,16 @@ async function verify(
   const { base, adapterSha256, limits, cacheType } = group.origin
   const path = await basePath(base, dataDir, model ?? null, signal)
   const calibration = file === undefined ? null : parseCalibration(await readFile(file, 'utf8'))
-  const tokenizer = await openTokenizer(path)
-  try {
-    const engine = await openEngine({
-      modelPath: path,
-      threads: 1,
-      contextSize: limits.maxRolloutTokens,
-      slots: 1,
-      gpu: cpu ? false : 'auto',
-      cacheType,
-    })
-    try {
+  return withEngine(
+    { modelPath: path, contextSize: limits.maxRolloutTokens, slots: 1, cacheType },
+    { threads: 1, gpu: cpu ? 'none' : 'auto' },
+    async ({ engine, tokenizer }) => {
       if (calibration) checkCalibration(calibration, group, engine.build)
       await applyPolicy(engine, join(dataDir, 'blobs'), adapterSha256, signal)
       const replayContext = runtimeFor(group.origin, (await loadEnvironments()).values(), tokenizer)
-      return await verifyGroup(group, { replayContext, engine, calibration, closedRounds }, signal)
-    } finally {
-      await engine.close()
-    }
-  } finally {
-    await tokenizer.close()
-  }
+      return verifyGroup(group, { replayContext, engine, calibration, closedRounds }, signal)
+    },
+  )
 }
 
 /** @throws NodeError `wrong_base` */
@@ -98,11 +89,17 @@ async function basePath(
   if (given === null) {
     const found = await findBaseModel(sha256, { packaged: demoModel, cache: await openModelCache(dataDir) }, signal)
     if (found) return found.path
-    throw new NodeError('wrong_base', `${name}, SHA-256 ${sha256}, is not in ${dataDir} any more: name it with --model`)
+    throw new NodeError(
+      'wrong_base',
+      `${name}, SHA-256 ${sha256}, is no longer in ${dataDir}: give the file with --model`,
+    )
   }
   const { path, blob } = await readBaseModel(given, signal)
   if (blob.sha256 === sha256) return path
-  throw new NodeError('wrong_base', `the group was made with ${name}, SHA-256 ${sha256}; ${path} has ${blob.sha256}`)
+  throw new NodeError(
+    'wrong_base',
+    `the group was generated with ${name}, SHA-256 ${sha256}, but ${path} has ${blob.sha256}`,
+  )
 }
 
 async function applyPolicy(engine: Engine, blobs: string, sha256: string | null, signal: AbortSignal): Promise<void> {
@@ -112,11 +109,11 @@ async function applyPolicy(engine: Engine, blobs: string, sha256: string | null,
     () => true,
     () => false,
   )
-  if (!there) throw new NodeError('nothing_kept', `the group's adapter is not kept any more: ${path}`)
+  if (!there) throw new NodeError('nothing_kept', `the adapter of the group is no longer on this disk: ${path}`)
   await engine.usePolicy({ path, sha256 }, signal)
 }
 
-/** Thresholds for other weights or kernels say nothing about this engine. */
+/** Checks that the thresholds are for this engine: others depend on other weights or kernels. */
 function checkCalibration(
   { subject }: Calibration,
   { origin }: KeptGroup,
@@ -129,13 +126,14 @@ function checkCalibration(
     subject.backend === backend ? [] : ['backend'],
     subject.nodeLlamaCpp === nodeLlamaCpp ? [] : ['build of the engine'],
   ].flat()
-  if (differ.length > 0) throw new NodeError('wrong_calibration', `it is of another ${differ.join(' and ')}`)
+  if (differ.length > 0)
+    throw new NodeError('wrong_calibration', `the calibration is for another ${differ.join(' and ')}`)
 }
 
 function report({ run, group, verdicts }: LastGroup, checks: readonly VerifiedCheck[]): object {
   const { lease, round } = group.origin
   const { leaseId, taskId, version } = lease
-  return { run, leaseId, taskId, version, round, bodySha256: group.bodySha256, verdicts, stages: checks }
+  return { run, leaseId, taskId, version, round, bodySha256: group.bodySha256, verdicts, checks }
 }
 
 function text({ group, verdicts }: LastGroup, checks: readonly VerifiedCheck[]): string {

@@ -11,7 +11,7 @@ import type { Engine } from '../../rollout/engine/index.js'
 import type { Rollout } from '../../rollout/episode/index.js'
 import { recordCall } from '../../rollout/verification/index.js'
 
-/** A finished group in the form in which it travels. */
+/** Converts a finished group to its body on the wire. */
 export function groupBodyOf(
   lease: Lease,
   rollouts: readonly Rollout[],
@@ -24,8 +24,8 @@ export function groupBodyOf(
 }
 
 /**
- * What is announced of a finished group.
- * @param body  as it is encoded
+ * Creates the announcement of a finished group.
+ * @param body  the encoded body
  */
 export function groupAnnouncementOf(lease: Lease, rollouts: readonly Rollout[], body: Uint8Array): GroupAnnouncement {
   const { leaseId, taskId, policyId } = lease
@@ -46,7 +46,7 @@ function record(rollout: Rollout): RecordedRollout {
   return {
     tokens,
     maskRuns: toMaskRuns([...mask] as (0 | 1)[]),
-    // What a float32 softmax reports may round to a hair above zero.
+    // A float32 softmax may round slightly above zero.
     logprobs: logprobs.map((logprob) => Math.min(0, logprob)),
     calls: calls.map((call, i) => recordCall(call, responses[i]!)),
     reward: {

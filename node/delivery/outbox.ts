@@ -1,21 +1,16 @@
-import { openVerdictDigest, refusal, type Verdict, type VerdictDigest } from '../../proto/index.js'
-import { channelsOf, offerGroup, requestVerdicts, type SwarmHost, TransportError } from '../../swarm/index.js'
-import type { NodeStore, PendingGroup } from '../store/store.js'
+import { channelsOf, offerGroup, TransportError } from '../../swarm/index.js'
+import type { PendingGroup } from '../store/store.js'
+import { createVerdictIntake, type VerdictIntakeParts } from './verdict-intake.js'
 
-/** How often groups without a verdict are looked after. */
+/** Interval between two looks at the groups without a verdict. */
 const TURN_MS = 1000
-/** Turns before a fresh group is offered: at least one goes by as a whole. */
+/** Turns before a fresh group is offered: at least one full turn. */
 const FRESH_TURNS = 2
-/** Turns between two offers of a group, which double with each: the verdict on one that is audited may take minutes. */
+/** Bound on the turns between two offers of a group, which double: the verdict on an audited group may take minutes. */
 const MOST_TURNS = 8
-/** Digests that gossip brought and that are not yet on record; more are asked for. */
-const MOST_PUSHED = 16
 const REQUEST_TIMEOUT_MS = 10_000
-const PAGE = 64
-/** Verdicts on groups that an earlier process has sent, which may be those of a key's whole life: some 100 MB. */
-const EARLIER_VERDICTS = 250_000
 
-/** Refusals of an announcement after which offering it again is pointless. */
+/** Refusals of an announcement after which another offer is pointless. */
 const FINAL = new Set([
   'unknown_lease',
   'lease_owner',
@@ -30,158 +25,76 @@ const FINAL = new Set([
   'wrong_run',
 ])
 
-/** Carries finished groups to their verdicts: gossip first, then handed over directly until the coordinator answers. */
+/** Delivers finished groups: by gossip first, then directly until the coordinator has a verdict. */
 export interface Outbox {
-  /** Leases of groups that wait for their verdict. */
+  /** Leases of the groups without a verdict. */
   readonly waiting: readonly string[]
   /** Keeps the group on disk, then gossips it. */
   add(group: PendingGroup): Promise<void>
   close(): Promise<void>
 }
 
-export interface OutboxParts {
-  readonly host: SwarmHost
-  readonly coordinator: string
-  readonly store: NodeStore
-  /** @param earlier  the verdict on the same lease that this one replaces: an audit spoke later */
-  readonly onVerdict: (verdict: Verdict, earlier: Verdict | null) => void
-  /** An announcement the coordinator will never take. */
+export interface OutboxParts
+  extends Pick<VerdictIntakeParts, 'host' | 'coordinator' | 'store' | 'onVerdict' | 'earlierVerdicts'> {
+  /** Receives a group that the coordinator will never accept. */
   readonly onDropped: (leaseId: string, code: string) => void
-  /** Verdicts that are taken on groups which this process has not sent. Default: enough for the whole life of a key. */
-  readonly earlierVerdicts?: number
 }
 
-/** A group on its way to its verdict. */
+/** A group without a verdict. */
 interface WaitingGroup {
   readonly group: PendingGroup
-  /** How often it was offered, and turns until it is offered again. */
+  /** Number of offers so far. */
   offers: number
+  /** Turns until the next offer. */
   turns: number
 }
 
+/** Opens the outbox, and offers the groups of an earlier process at once. */
 export async function openOutbox(parts: OutboxParts): Promise<Outbox> {
-  const { host, coordinator, store, onVerdict, onDropped, earlierVerdicts = EARLIER_VERDICTS } = parts
-  const logger = host.logger.child({ part: 'outbox' })
-  const closing = new AbortController()
-  const channel = channelsOf(host.runId).groups
+  const { host, store, coordinator } = parts
   const waiting = new Map<string, WaitingGroup>()
-  // Those from before a restart are offered at once; fresh ones only when gossip brought no verdict for a whole turn.
   for (const group of await store.pending()) waiting.set(group.leaseId, { group, offers: 0, turns: 0 })
-  /** The node's own verdicts as gossip brought them. */
-  const pushed: VerdictDigest[] = []
-  /** Whether there are verdicts that gossip did not bring. */
-  let behind = false
-  /** Verdicts on record that no group asked for, less one for each group: an audit may speak on it again. */
-  let unasked = 0
-
-  const drop = async (leaseId: string): Promise<void> => {
-    waiting.delete(leaseId)
-    await store.removePending(leaseId)
-  }
-
-  /** @returns  how many verdicts of it were new */
-  const takeDigest = async ({ peerId, fromCursor, verdicts }: VerdictDigest): Promise<number> => {
-    if (peerId !== host.peerId) return 0
-    // Each is kept for good: a coordinator that invents them must not fill the disk.
-    const known = await store.verdictCount()
-    const foreign = verdicts
-      .slice(Math.max(0, known - fromCursor))
-      .filter(({ leaseId }) => !waiting.has(leaseId)).length
-    if (unasked + foreign > earlierVerdicts)
-      throw refusal('rate_limited', `more than ${earlierVerdicts} verdicts on groups that were not sent`)
-    const before = new Map<string, Verdict | null>()
-    for (const { leaseId } of verdicts) before.set(leaseId, await store.verdictOn(leaseId))
-    const fresh = await store.addVerdicts(fromCursor, verdicts)
-    unasked += foreign
-    for (const { leaseId } of verdicts) waiting.delete(leaseId)
-    for (const verdict of fresh) {
-      onVerdict(verdict, before.get(verdict.leaseId) ?? null)
-      before.set(verdict.leaseId, verdict)
-    }
-    return fresh.length
-  }
-
-  /** Takes what gossip brought, in the order of the node's own list; a gap means that something was lost, which the coordinator may still have. */
-  const takePushed = async (): Promise<void> => {
-    for (let digest = pushed.shift(); digest; digest = pushed.shift()) {
-      if (digest.fromCursor > (await store.verdictCount())) behind = true
-      else await takeDigest(digest)
-    }
-  }
-
-  const askForVerdicts = async (): Promise<void> => {
-    for (let more = true; more; ) {
-      const signal = AbortSignal.any([closing.signal, host.clock.timeout(REQUEST_TIMEOUT_MS)])
-      const cursor = await store.verdictCount()
-      const page = await requestVerdicts(host, coordinator, { cursor, max: PAGE }, signal)
-      // A coordinator that always promises more, and brings nothing new, would keep the node asking without a pause.
-      more = (await takeDigest(await openVerdictDigest(page.digest, host.runId))) > 0 && page.more
-    }
-    behind = false
-  }
-
-  /** A group that the coordinator does not take now is offered again; it holds up no other. */
-  const offer = async (group: PendingGroup): Promise<void> => {
-    try {
-      await offerGroup(
-        host,
-        coordinator,
-        group.sealed,
-        AbortSignal.any([closing.signal, host.clock.timeout(REQUEST_TIMEOUT_MS)]),
-      )
-    } catch (error) {
-      if (!(error instanceof TransportError) || error.refusal === null) throw error
-      if (!FINAL.has(error.refusal)) {
-        logger.info({ lease: group.leaseId, error }, 'a group is not taken yet')
-        return
-      }
-      await drop(group.leaseId)
-      onDropped(group.leaseId, error.refusal)
-    }
-  }
+  const closing = new AbortController()
+  const soon = (): AbortSignal => AbortSignal.any([closing.signal, host.clock.timeout(REQUEST_TIMEOUT_MS)])
+  const logger = host.logger.child({ part: 'outbox' })
+  const intake = createVerdictIntake({
+    ...parts,
+    isWaiting: (leaseId) => waiting.has(leaseId),
+    onSettled: (leaseId) => waiting.delete(leaseId),
+  })
+  const offer = createOffer(parts, waiting, soon)
 
   const lookAfter = async (): Promise<void> => {
-    await takePushed()
+    await intake.takePushed()
     if (!host.isConnected(coordinator)) return
     const due = [...waiting.values()].filter(({ turns }) => turns === 0)
-    if (due.length === 0 && !behind) return
-    await askForVerdicts()
-    for (const one of due) {
-      const { leaseId } = one.group
-      if (!waiting.has(leaseId)) continue
-      // A lease that lapsed may be worked on twice: its second group has had its verdict, and would wait for ever.
-      if (await store.verdictOn(leaseId)) {
-        await drop(leaseId)
-        continue
-      }
-      await offer(one.group)
-      one.turns = Math.min(MOST_TURNS, 2 ** one.offers)
-      one.offers += 1
-    }
+    if (due.length === 0 && !intake.isBehind) return
+    await intake.fetch(soon)
+    for (const one of due) await offer(one)
   }
 
-  let woken = false
+  let isWoken = false
   let resume = (): void => undefined
   const wake = (): void => {
-    woken = true
+    isWoken = true
     resume()
   }
   const run = async (): Promise<void> => {
     while (!closing.signal.aborted) {
-      woken = false
+      isWoken = false
       try {
         await lookAfter()
       } catch (error) {
         if (closing.signal.aborted) return
         logger.info({ error }, 'groups wait for their verdicts')
       }
-      if (woken || closing.signal.aborted) continue
+      if (isWoken || closing.signal.aborted) continue
       await new Promise<void>((resolve) => {
         resume = resolve
       })
     }
   }
-  /** By waiting, not by what the clock shows: one that is set back must not keep a group here. */
+  /** Counts pauses, not times: a clock that is set back must not delay a group. */
   const count = async (): Promise<void> => {
     while (!closing.signal.aborted) {
       await host.clock.sleep(TURN_MS, closing.signal).catch(() => undefined)
@@ -189,15 +102,14 @@ export async function openOutbox(parts: OutboxParts): Promise<Outbox> {
       wake()
     }
   }
-  const leave = host.gossip.join(channelsOf(host.runId).verdicts, {
+  const { groups, verdicts } = channelsOf(host.runId)
+  const leave = host.gossip.join(verdicts, {
     deliver: (digest) => {
-      if (digest.peerId !== host.peerId) return
-      if (pushed.length < MOST_PUSHED) pushed.push(digest)
-      else behind = true
+      intake.push(digest)
       wake()
     },
   })
-  // A coordinator that was away has forgotten what it had not judged.
+  // A coordinator that restarted has forgotten the groups without a verdict.
   const stopListening = host.onPeer(({ peer, connected }) => {
     if (peer !== coordinator || !connected) return
     for (const [leaseId, { group, offers }] of waiting)
@@ -212,10 +124,10 @@ export async function openOutbox(parts: OutboxParts): Promise<Outbox> {
     },
     async add(group) {
       await store.addPending(group)
-      unasked -= 1
+      intake.expect()
       waiting.set(group.leaseId, { group, offers: 0, turns: FRESH_TURNS })
-      await host.gossip.publish(channel, group.sealed).catch((error: unknown) => {
-        logger.info({ error }, 'gossip did not take a group; it will be handed over directly')
+      await host.gossip.publish(groups, group.sealed).catch((error: unknown) => {
+        logger.info({ error }, 'gossip did not take a group; the node will offer it directly')
       })
     },
     async close() {
@@ -225,5 +137,40 @@ export async function openOutbox(parts: OutboxParts): Promise<Outbox> {
       stopListening()
       await running
     },
+  }
+}
+
+/** Returns a function that offers a group to the coordinator. A group that is refused for now delays no other one. */
+function createOffer(
+  { host, coordinator, store, onDropped }: OutboxParts,
+  waiting: Map<string, WaitingGroup>,
+  soon: () => AbortSignal,
+): (one: WaitingGroup) => Promise<void> {
+  const logger = host.logger.child({ part: 'outbox' })
+  const drop = async (leaseId: string): Promise<void> => {
+    waiting.delete(leaseId)
+    await store.removePending(leaseId)
+  }
+  const send = async ({ leaseId, sealed }: PendingGroup): Promise<void> => {
+    try {
+      await offerGroup(host, coordinator, sealed, soon())
+    } catch (error) {
+      if (!(error instanceof TransportError) || error.refusal === null) throw error
+      if (!FINAL.has(error.refusal)) {
+        logger.info({ lease: leaseId, error }, 'a group is not accepted yet')
+        return
+      }
+      await drop(leaseId)
+      onDropped(leaseId, error.refusal)
+    }
+  }
+  return async (one) => {
+    const { leaseId } = one.group
+    if (!waiting.has(leaseId)) return
+    // A lapsed lease may be worked on twice: its second group has a verdict already, and would wait for ever.
+    if (await store.verdictOn(leaseId)) return drop(leaseId)
+    await send(one.group)
+    one.turns = Math.min(MOST_TURNS, 2 ** one.offers)
+    one.offers += 1
   }
 }

@@ -5,9 +5,9 @@ import { describePublishedGroup } from '../../rollout/verification/index.js'
 import type { LastGroup } from '../store/records.js'
 
 /**
- * A group for others to judge again, signed anew by its node: the announcement that the coordinator had is not kept.
- * @param key  the node's
- * @throws SwarmRefusal when the body is damaged
+ * Creates a group file that others can verify. The node signs a new announcement, because it does not keep the first one.
+ * @param key  key of the node
+ * @throws SwarmRefusal for a damaged body
  */
 export async function publishableGroup({ run, group }: LastGroup, key: PrivateKey): Promise<object> {
   const { body, bodySha256, origin } = group

@@ -12,7 +12,7 @@ import { type Finding, ok, problem, unknown, warning } from './finding.js'
 const PROBE = 'A node tries its engine with a sentence.'
 const CUDA_DEVICE = '/dev/nvidiactl'
 
-/** Loads the small model that comes with this program. */
+/** Loads the small model in this package, and scores a sentence. */
 export async function checkEngine({ packagedModel, limits }: Examination, signal: AbortSignal): Promise<Finding> {
   try {
     return await withEngine(
@@ -24,25 +24,25 @@ export async function checkEngine({ packagedModel, limits }: Examination, signal
         const { level, lacks } = engine.confinement
         const found = `llama.cpp (node-llama-cpp ${nodeLlamaCpp}) computes on ${backend}, confinement: ${level}`
         if (!logprobs.every((value) => Number.isFinite(value) && value <= 0))
-          return problem(`${found}, and its numbers are none`, 'try without the GPU: --cpu; and report this')
+          return problem(`${found}, and its results are not numbers`, 'try without the GPU: --cpu; and report this')
         if (engine.passedOver.length > 0)
           return warning(
             `${found}; ${engine.passedOver.map(passedOverLine).join('; ')}`,
-            'update the driver of the GPU, or leave it out: --gpu none',
+            'update the driver of the GPU, or do not use it: --gpu none',
           )
         if (backend === 'cpu' && limits.gpu !== 'none' && existsSync(CUDA_DEVICE))
           return warning(
-            `${found}, though there is an NVIDIA GPU`,
-            'install its driver with CUDA or Vulkan, and look for the engine’s build for it (npm ls node-llama-cpp)',
+            `${found}, although this machine has an NVIDIA GPU`,
+            'install its driver with CUDA or Vulkan, and check that the engine has a build for it (npm ls node-llama-cpp)',
           )
-        return lacks.length > 0 ? ok(`${found}; no stronger one: ${lacks.join('; ')}`) : ok(found)
+        return lacks.length > 0 ? ok(`${found}; no stronger confinement: ${lacks.join('; ')}`) : ok(found)
       },
     )
   } catch (error) {
     if (!(error instanceof EngineError)) throw error
     return problem(
       `the engine does not work: ${error.message}`,
-      'try without the GPU: --cpu; if that fails too, install the program again',
+      'try without the GPU: --cpu; if that also fails, install the program again',
     )
   }
 }
@@ -50,17 +50,17 @@ export async function checkEngine({ packagedModel, limits }: Examination, signal
 const NO_VERSION = 'the run has published no version yet'
 const NOT_HERE = 'the run’s base model is not on this machine yet'
 
-/** The run's own test of an engine: log-probabilities of its prompts under the bare base model. */
+/** Compares the engine's log-probabilities under the base model with those of the run's canary. */
 export async function checkBase(examination: Examination, signal: AbortSignal): Promise<Finding> {
   if (examination.run === null)
-    return unknown('no run is named, whose numbers could be compared with', 'prove-node doctor INVITATION')
+    return unknown('no run is given to compare results with', 'prove-node doctor INVITATION')
   const model = await examination.baseModel(signal)
-  if (model === null) return unknown(NOT_HERE, 'it is fetched by prove-node join')
+  if (model === null) return unknown(NOT_HERE, 'prove-node join fetches it')
   const manifest = await examination.manifest(signal)
   if (manifest === null) return unknown(NO_VERSION)
   const { ggufSha256 } = manifest.policy.base
   if (model.blob.sha256 !== ggufSha256)
-    return problem(`${model.path} is another model than the run's`, 'leave --model out: the right one is fetched')
+    return problem(`${model.path} is not the run's base model`, 'leave out --model to fetch it')
   try {
     return await withEngine(
       {
@@ -71,26 +71,27 @@ export async function checkBase(examination: Examination, signal: AbortSignal): 
       async ({ engine }) => {
         const bare = manifest.canary.map((canary) => ({ ...canary, policyLogprobs: canary.baseLogprobs }))
         await checkCanary(engine, bare, signal)
-        return ok(`the engine gives the run's numbers for ${bare.length} prompts (on ${engine.build.backend})`)
+        return ok(`the engine reproduces the run's results for ${bare.length} prompts (on ${engine.build.backend})`)
       },
     )
   } catch (error) {
     if (!(error instanceof EngineError || error instanceof NodeError)) throw error
-    return problem(error.message, 'try without the GPU: --cpu; if that helps, tell the operator which GPU it is')
+    return problem(error.message, 'try without the GPU: --cpu; if that helps, report the GPU to the operator')
   }
 }
 
-/** A short trial of the run's own group. */
+/** A short trial of a group of the run. */
 const TRIAL = { promptTokens: 256, sampledTokens: 24 }
-/** A lease lasts so many durations at most, when it is renewed. */
+/** Longest time of a renewed lease, in lease durations. */
 const LONGEST_DURATIONS = 4
-/** Of the longest rollouts that a run allows, usual ones have about this part. */
+/** Length of a usual rollout as a share of the longest that the run allows. */
 const USUAL_SHARE = 1 / 4
 
+/** Measures the speed, and compares it with the leases of the run. */
 export async function checkSpeed(examination: Examination, signal: AbortSignal): Promise<Finding> {
-  if (examination.run === null) return unknown('no run is named, whose leases it could be held to', 'prove-node bench')
+  if (examination.run === null) return unknown('no run is given to compare the speed with', 'prove-node bench')
   const model = await examination.baseModel(signal)
-  if (model === null) return unknown(NOT_HERE, 'it is fetched by prove-node join')
+  if (model === null) return unknown(NOT_HERE, 'prove-node join fetches it')
   const manifest = await examination.manifest(signal)
   if (manifest === null) return unknown(NO_VERSION)
   const trial = { ...TRIAL, slots: manifest.limits.groupSize }
@@ -105,21 +106,21 @@ export async function checkSpeed(examination: Examination, signal: AbortSignal):
   return speedFinding(speed, manifest)
 }
 
-/** Holds a speed to the leases of a run. */
+/** Compares a speed with the leases of a run. */
 export function speedFinding(
   speed: EngineSpeed,
   { limits, taskSpec }: Pick<PolicyManifest, 'limits' | 'taskSpec'>,
 ): Finding {
   const rate = `${speed.sampledPerSecond.toFixed(0)} tokens a second in groups of ${limits.groupSize}`
   const leaseMs = Number(taskSpec.leaseMs)
-  if (!(leaseMs > 0)) return unknown(`${rate}; the run does not say how long its leases last`)
+  if (!(leaseMs > 0)) return unknown(`${rate}; the run does not state how long its leases last`)
   const usual = Math.ceil(limits.maxRolloutTokens * USUAL_SHARE)
   const trialOf = (tokens: number) => ({ slots: limits.groupSize, promptTokens: tokens, sampledTokens: tokens })
   const seconds = groupSeconds(speed, trialOf(usual / 2))
   const most = (LONGEST_DURATIONS * leaseMs) / 1000
   const time = (s: number): string => prettyMilliseconds(Math.ceil(s) * 1000)
-  const found = `${rate}: a group of ${usual} tokens a rollout takes ${time(seconds)}, and a lease lasts ${time(leaseMs / 1000)}, renewed ${time(most)}`
-  const advice = 'give it more threads or a GPU (prove-node limits), or look for a run with a smaller model'
-  if (seconds > most) return problem(`${found}: its groups would come too late`, advice)
+  const found = `${rate}: a group of ${usual} tokens a rollout takes ${time(seconds)}, and a lease lasts ${time(leaseMs / 1000)}, or ${time(most)} with renewals`
+  const advice = 'allow more threads or a GPU (prove-node limits), or join a run with a smaller model'
+  if (seconds > most) return problem(`${found}: the groups would be too late`, advice)
   return seconds > leaseMs / 1000 ? warning(found, advice) : ok(found)
 }

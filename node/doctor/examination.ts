@@ -34,42 +34,43 @@ import type { LimitSettings } from '../limits/settings.js'
 import { freePort, keptPort } from '../network/listen-port.js'
 import type { NodeView } from '../session/view.js'
 
-/** What is examined. */
+/** The subject of an examination. */
 export interface Subject {
   readonly dataDir: string
-  /** Path of a base model that the user names; null: the run's, if it is here. */
+  /** Path of a base model that the user gives; null: the run's, if it is on this machine. */
   readonly modelPath: string | null
   readonly packagedModel: string
   readonly limits: LimitSettings
-  /** The run that the user names, or that the running node works for; null: none is known. */
+  /** The run that the user gives, or the run of the running node; null: no run. */
   readonly run: { readonly coordinator: JoinAddress; readonly invitation: Invitation | null } | null
-  /** The node that runs on the data folder; null: none does. */
+  /** The node that runs on the data folder; null: no node is running. */
   readonly node: NodeView | null
 }
 
-/** A run that was reached, with a key of this examination's own: nothing is registered. */
+/** A connection to a run with a temporary key, which is not registered. */
 export interface ReachedRun {
   readonly host: SwarmHost
   readonly snapshots: SnapshotExchange
   readonly coordinator: string
 }
 
-/** What several checks need, each made when it is first asked for. */
+/** Data that several checks need, each obtained at its first use. */
 export interface Examination extends Subject {
-  /** From where the run can be dialled; null: no run is known. */
+  /** The networks from which the run can be dialled; null: no run. */
   readonly runReach: Reach | null
   /** Connects to the coordinator. @throws TransportError `unreachable`, NodeError */
   reached(signal: AbortSignal): Promise<ReachedRun>
-  /** The newest manifest of the run; null: it has published no version yet. @throws TransportError */
+  /** Fetches the newest manifest; null: the run has no version yet. @throws TransportError */
   manifest(signal: AbortSignal): Promise<PolicyManifest | null>
   invitation(signal: AbortSignal): Promise<Invitation>
-  /** By how much the clock of the coordinator is ahead of this machine's (ms), and how far that may be off. */
+  /** Measures by how much the coordinator's clock is ahead of this machine's (ms), and the error of the result. */
   clockOffset(signal: AbortSignal): Promise<{ readonly ms: number; readonly within: number }>
-  /** The run's base model on this machine; null: it is not here. @throws NodeError `wrong_base` */
+  /** Finds the run's base model on this machine; null: it is not here. @throws NodeError `wrong_base` */
   baseModel(signal: AbortSignal): Promise<BaseModel | null>
   close(): Promise<void>
 }
 
+/** Begins an examination. Nothing is opened before it is needed. */
 export function examine(subject: Subject): Examination {
   const { dataDir, modelPath, packagedModel, run, node } = subject
   const cleanUp = createCleanUp()
@@ -96,7 +97,7 @@ export function examine(subject: Subject): Examination {
       privateKey,
       runId: coordinator.peerId,
       program: packageVersion(),
-      // A running node has the port, and is asked itself.
+      // A running node uses the port itself.
       ...(runReach === 'machine' || node !== null
         ? {}
         : {
@@ -144,7 +145,7 @@ export function examine(subject: Subject): Examination {
     baseModel: once(async (signal) => {
       if (modelPath !== null) return readBaseModel(modelPath, signal)
       const { base } = await invitation(signal)
-      // A look leaves no folders behind.
+      // An examination creates no folders.
       const cache = await openModelCache(existsSync(modelFolder(dataDir)) ? dataDir : await scratch())
       return findBaseModel(base.sha256, { packaged: packagedModel, cache }, signal)
     }),
@@ -152,7 +153,7 @@ export function examine(subject: Subject): Examination {
   }
 }
 
-/** An engine with its tokenizer, as long as the work takes. */
+/** Opens an engine and its tokenizer for the duration of `work`. */
 export async function withEngine<T>(
   options: Pick<EngineOptions, 'modelPath' | 'contextSize' | 'slots' | 'cacheType'>,
   limits: LimitSettings,

@@ -1,12 +1,12 @@
-/** `unknown`: it could not be looked at, and says why. */
+/** Grade of a finding. `unknown`: the check was not possible. */
 export type Grade = 'ok' | 'warning' | 'problem' | 'unknown'
 
-/** What a look at the machine came to. */
+/** Result of a check. */
 export interface Finding {
   readonly grade: Grade
-  /** In plain words. */
+  /** Description of the result. */
   readonly found: string
-  /** What to do about it; left out where there is nothing to do. */
+  /** Next step for the owner, if any. */
   readonly advice?: string
 }
 

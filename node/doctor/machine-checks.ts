@@ -13,25 +13,27 @@ import { type Finding, ok, problem, unknown, warning } from './finding.js'
 const run = promisify(execFile)
 const COMMAND_TIMEOUT_MS = 5_000
 
-/** Groups, verdicts and three adapters of a usual size. */
-const CAPACITY_TO_WORK = 1e9
-/** Beside the weights: the cache of a group's rollouts, and the node itself. */
-const MEMORY_BESIDE_MODEL = 1.3
+/** Space for groups, verdicts and three adapters of a usual size. */
+const BYTES_TO_WORK = 1e9
+/** Memory with the cache of a group's rollouts and the node, as a multiple of the model's size. */
+const MEMORY_PER_MODEL = 1.3
 
+/** Checks the free space for the base model and for work. */
 export async function checkDisk(examination: Examination, signal: AbortSignal): Promise<Finding> {
   const { dataDir, run: known } = examination
   const free = await freeBytes(dataDir)
   const base = known && (await examination.invitation(signal).catch(() => null))?.base
   const isHere = base ? (await examination.baseModel(signal).catch(() => null)) !== null : false
   const model = base && !isHere ? base.sizeBytes : 0
-  const found = `${inBytes(free)} are free for ${dataDir}${model > 0 ? `, and ${inBytes(model)} are to be fetched` : ''}`
-  if (free < model) return problem(found, 'make room (prove-node cache clean), or name another disk with --data-dir')
-  if (free < model + CAPACITY_TO_WORK)
-    return warning(found, `have ${inBytes(model + CAPACITY_TO_WORK)} free: adapters and groups need room, too`)
+  const found = `${inBytes(free)} are free for ${dataDir}${model > 0 ? `, and the base model needs ${inBytes(model)}` : ''}`
+  if (free < model)
+    return problem(found, 'free some space (prove-node cache clean), or give another disk with --data-dir')
+  if (free < model + BYTES_TO_WORK)
+    return warning(found, `free up to ${inBytes(model + BYTES_TO_WORK)}: adapters and groups also need space`)
   return ok(found)
 }
 
-/** Of the nearest folder that is there: a node that has never run has none. */
+/** Returns the free bytes at the nearest existing folder: a new node has no data folder yet. */
 async function freeBytes(path: string): Promise<number> {
   try {
     const { bavail, bsize } = await statfs(path)
@@ -42,32 +44,34 @@ async function freeBytes(path: string): Promise<number> {
   }
 }
 
+/** Checks the memory for the base model. */
 export async function checkMemory(examination: Examination, signal: AbortSignal): Promise<Finding> {
   const available = process.availableMemory()
   const { limits, run: known } = examination
   const allowed = limits.memory === undefined ? defaultMemoryLimit() : limits.memory * 2 ** 30
-  const found = `${inBytes(available)} of ${inBytes(totalmem())} are available, and the engine may take ${inBytes(allowed)}`
+  const found = `${inBytes(available)} of ${inBytes(totalmem())} are available, and the engine may use ${inBytes(allowed)}`
   const base = known && (await examination.invitation(signal).catch(() => null))?.base
   if (!base) return ok(found)
-  const needed = base.sizeBytes * MEMORY_BESIDE_MODEL
+  const needed = base.sizeBytes * MEMORY_PER_MODEL
   const what = `${found}; ${base.name} needs about ${inBytes(needed)}`
   if (needed > totalmem()) return problem(what, 'this run is too large for this machine')
-  if (needed > allowed) return problem(what, 'give it more: prove-node limits set memory=GIB')
-  return needed > available ? warning(what, 'end other programs, or let the node rest while they run') : ok(what)
+  if (needed > allowed) return problem(what, 'allow more: prove-node limits set memory=GIB')
+  return needed > available ? warning(what, 'end other programs, or pause the node while they run') : ok(what)
 }
 
+/** Checks that the node's port is free. */
 export async function checkPort({ dataDir, node }: Examination): Promise<Finding> {
   const port = await keptPort(dataDir)
-  if (port === null) return ok('no port is chosen yet: the first start takes a free one, and keeps it')
-  if (node !== null) return ok(`port ${port} belongs to the node that is running here`)
-  if ((await freePort('0.0.0.0', port)) !== null) return ok(`port ${port}, on which this node listens, is free`)
+  if (port === null) return ok('no port is chosen yet: the first start chooses a free one')
+  if (node !== null) return ok(`the running node uses port ${port}`)
+  if ((await freePort('0.0.0.0', port)) !== null) return ok(`port ${port} of this node is free`)
   return warning(
-    `port ${port}, which others know, belongs to another program`,
-    'end that program, or delete listen.port in the data folder for another port; a router that forwards it must be told',
+    `another program uses port ${port}, at which other nodes know this one`,
+    'end that program, or delete listen.port in the data folder to choose another port, and update the forwarding of a router',
   )
 }
 
-/** Public addresses of this machine's own. */
+/** Returns the public addresses of this machine. */
 const ownPublicAddresses = (): string[] =>
   Object.values(networkInterfaces())
     .flatMap((addresses) => addresses ?? [])
@@ -77,33 +81,34 @@ const ownPublicAddresses = (): string[] =>
     )
     .map(({ address }) => address)
 
-const NOTHING_LOST = 'a volunteer loses nothing by that'
+const NOTHING_LOST = 'a volunteer needs no incoming connections'
 
+/** Checks whether other nodes can dial this machine. */
 export async function checkRouter(examination: Examination, signal: AbortSignal): Promise<Finding> {
   const { run: known, runReach, node } = examination
   const own = ownPublicAddresses()
   const here =
     own.length > 0
       ? `this machine has public addresses (${own.join(', ')})`
-      : 'this machine has private addresses only: a router stands between it and the internet'
-  if (known === null) return unknown(`${here}; whether others can reach it is tried when a run is named`)
-  if (runReach === 'machine') return ok('the run is on this machine: nobody else has to reach it')
-  if (node !== null) return unknown(`${here}; a node is running here, so its port is not tried`)
+      : 'this machine has only private addresses, behind a router'
+  if (known === null) return unknown(`${here}; give a run to test whether others can reach it`)
+  if (runReach === 'machine') return ok('the run is on this machine: no other machine needs to reach it')
+  if (node !== null) return unknown(`${here}; a node is running here, so its port is not tested`)
   const { host } = await examination.reached(signal)
   const proven = await provenWithin(host, signal)
-  if (proven.length > 0) return ok(`others have reached this machine at ${proven.join(', ')}`)
+  if (proven.length > 0) return ok(`others reached this machine at ${proven.join(', ')}`)
   return own.length > 0
     ? warning(
-        `${here}, and nobody has reached it there`,
-        `let its port through the firewall; ${NOTHING_LOST}, but others cannot fetch from it`,
+        `${here}, but others did not reach it there`,
+        `allow its port in the firewall; ${NOTHING_LOST}, but others cannot fetch from this node`,
       )
     : ok(
-        `${here}, and nobody can reach it from outside; ${NOTHING_LOST}`,
+        `${here}, and others cannot reach it; ${NOTHING_LOST}`,
         'to serve adapters to others, forward the port and start with --announce',
       )
 }
 
-/** AutoNAT asks peers in turns of some seconds. */
+/** Longest wait for AutoNAT, which asks peers every few seconds. */
 const PROOF_WAIT_MS = 20_000
 const LOOK_MS = 500
 
@@ -116,34 +121,34 @@ async function provenWithin(
   return host.provenAddresses()
 }
 
-/** Only a hint: what a firewall lets through, it tells administrators alone. */
+/** Checks for active firewalls. Only administrators can read their rules. */
 export async function checkFirewall({ dataDir }: Examination, signal: AbortSignal): Promise<Finding> {
   const port = (await keptPort(dataDir)) ?? 'PORT'
   switch (process.platform) {
     case 'darwin':
       return unknown(
-        'macOS lets no program ask',
-        'allow incoming connections when it asks at the first start; and in System Settings, Privacy & Security, Local Network, allow your terminal: without it nodes in the same house do not find each other',
+        'macOS does not let programs read its firewall',
+        'allow incoming connections at the first start. Allow your terminal in System Settings, Privacy & Security, Local Network: nodes in the same network find each other only then',
       )
     case 'win32':
       return unknown(
-        'Windows lets no program without administrator’s rights ask',
-        'allow access to private networks when it asks at the first start',
+        'Windows lets only administrators read its firewall',
+        'allow access to private networks at the first start',
       )
     case 'linux': {
       const active = await activeFirewalls(signal)
-      if (active.length === 0) return ok('neither ufw nor firewalld is active here')
+      if (active.length === 0) return ok('neither ufw nor firewalld is active')
       const commands = {
         ufw: `sudo ufw allow ${port}/tcp`,
         firewalld: `sudo firewall-cmd --permanent --add-port=${port}/tcp`,
       }
       return warning(
-        `${active.join(' and ')} may keep others from reaching this node; ${NOTHING_LOST}`,
+        `${active.join(' and ')} may block connections to this node; ${NOTHING_LOST}`,
         `to serve adapters to others: ${active.map((name) => commands[name]).join('; ')}`,
       )
     }
     default:
-      return unknown(`nothing is known of firewalls on ${process.platform}`)
+      return unknown(`firewalls on ${process.platform} are not supported`)
   }
 }
 

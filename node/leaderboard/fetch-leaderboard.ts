@@ -6,10 +6,10 @@ import { type Leaderboard, openLeaderboard } from '../../proto/index.js'
 import { createHost, dialAny, type JoinAddress, openIdentity, requestLeaderboard } from '../../swarm/index.js'
 
 /**
- * The newest board that one of the sources has, checked to be the run's. It is asked for with a key of the moment: nothing is registered, and a node that runs
- * with the own one is not disturbed.
- * @param asked  key whose place is wanted besides, which only the coordinator knows of all keys
- * @throws TransportError, SwarmRefusal when nobody answers, or nobody has one
+ * Fetches the newest leaderboard of a run from the sources, and checks its signature. The request has a temporary key, which is not
+ * registered and does not disturb a running node.
+ * @param asked  key whose place is also wanted: only the coordinator knows the places of all keys
+ * @throws TransportError, SwarmRefusal if no source has a leaderboard
  */
 export async function fetchLeaderboard(
   sources: readonly JoinAddress[],
@@ -17,7 +17,7 @@ export async function fetchLeaderboard(
   asked: string | null,
   signal: AbortSignal,
 ): Promise<Leaderboard> {
-  const folder = await mkdtemp(join(tmpdir(), 'prove-board-'))
+  const folder = await mkdtemp(join(tmpdir(), 'prove-leaderboard-'))
   try {
     const { privateKey } = await openIdentity(folder)
     const host = await createHost({ privateKey, runId, program: packageVersion() })

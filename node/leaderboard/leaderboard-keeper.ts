@@ -2,17 +2,16 @@ import { LIMITS, openLeaderboard, SwarmRefusal } from '../../proto/index.js'
 import { requestLeaderboard, type SwarmHost, TransportError } from '../../swarm/index.js'
 import { type LeaderboardPlace, placeOn } from '../report/leaderboard-place.js'
 
-/** The newest board that a node has heard of, to be passed on: so it can be had while the coordinator is away. */
+/** Keeps the newest leaderboard for other nodes, which need it while the coordinator is offline. */
 export interface LeaderboardKeeper {
-  /** As the run's key has signed it; null: none has come so far. */
+  /** The leaderboard as signed by the run; null: not fetched yet. */
   readonly newest: Uint8Array | null
-  /** Asks the coordinator for a newer one, where that is due. When it gives none, the last one stays. */
+  /** Asks the coordinator for a newer leaderboard, if one is due. Without an answer the last one stays. */
   refresh(signal: AbortSignal): Promise<void>
 }
 
 /**
- * @param host     of a node of the run
- * @param onPlace  hears where the node stands, once it has a place, of each newer board
+ * @param onPlace  receives the place of the node on each newer leaderboard, if the node has one
  */
 export function createLeaderboardKeeper(
   host: SwarmHost,
@@ -34,7 +33,7 @@ export function createLeaderboardKeeper(
       if (place !== null) onPlace(place)
     } catch (error) {
       if (!signal.aborted && !(error instanceof TransportError || error instanceof SwarmRefusal)) throw error
-      logger.debug({ error }, 'the coordinator gave no board')
+      logger.debug({ error }, 'the coordinator sent no leaderboard')
     } finally {
       asking = null
     }

@@ -3,44 +3,44 @@ import { requestLeaderboard, type SwarmHost, TransportError } from '../../swarm/
 import type { NodeProgress } from '../report/progress.js'
 
 export interface TeamParts {
-  /** Null: none any more; undefined: nothing is to be told. */
+  /** Null: no team any more; undefined: unchanged. */
   readonly team: string | null | undefined
   readonly onProgress: (progress: NodeProgress) => void
   readonly signal: AbortSignal
 }
 
-/** The coordinator has heard it, and would say the same again. */
+/** Whether the coordinator refused the team for good. */
 const isAnswered = (error: TransportError | SwarmRefusal): boolean =>
   error instanceof TransportError && error.code === 'refused' && error.refusal === 'rate_limited'
 
 /**
- * Tells the coordinator which team the node's credit counts for, until it has heard it.
- * @returns  to be called when it can be told something: often, it does not wait
+ * Registers the team of the node's credit with the coordinator.
+ * @returns a function that tries once, without waiting: call it whenever the coordinator may accept requests
  */
 export function teamRegistration(host: SwarmHost, { team, onProgress, signal }: TeamParts): () => void {
-  let isTold = team === undefined
+  let isRegistered = team === undefined
   let isUnderWay = false
-  const tell = async (): Promise<void> => {
+  const register = async (): Promise<void> => {
     try {
       await requestLeaderboard(host, host.runId, { peerId: null, ...(team === undefined ? {} : { team }) }, signal)
-      isTold = true
+      isRegistered = true
     } catch (error) {
       if (!(error instanceof TransportError || error instanceof SwarmRefusal)) throw error
       if (!isAnswered(error)) {
-        host.logger.debug({ error }, 'the team is told later')
+        host.logger.debug({ error }, 'the team is registered later')
         return
       }
-      isTold = true
-      onProgress({ type: 'notice', text: `the run does not take the team: ${error.detail}` })
+      isRegistered = true
+      onProgress({ type: 'notice', text: `the coordinator did not accept the team: ${error.detail}` })
     } finally {
       isUnderWay = false
     }
   }
   return () => {
-    if (isTold || isUnderWay || signal.aborted) return
+    if (isRegistered || isUnderWay || signal.aborted) return
     isUnderWay = true
-    tell().catch((error: unknown) => {
-      if (!signal.aborted) host.logger.warn({ error }, 'the team could not be told')
+    register().catch((error: unknown) => {
+      if (!signal.aborted) host.logger.warn({ error }, 'the team could not be registered')
     })
   }
 }

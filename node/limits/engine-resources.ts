@@ -1,7 +1,7 @@
 import type { EngineResources } from '../../rollout/engine/index.js'
 import { DEFAULTS, type LimitSettings } from './settings.js'
 
-/** What of the machine the engine may use under these limits. */
+/** Returns the resources that the engine may use under these limits. */
 export function resourcesOf({ threads, slots, gpu, gpuMemory, memory }: LimitSettings): EngineResources {
   return {
     threads: threads ?? DEFAULTS.threads,

@@ -7,9 +7,9 @@ import { LIMIT_FIELDS, type LimitName, type LimitSettings, limitSettings } from 
 
 const FILE = 'limits.yaml'
 const MAX_CHARS = 64 * 1024
-const HEAD = '# What the node may have of this machine. `prove-node limits` shows and changes it.\n'
+const HEAD = '# Resources of this machine that the node may use. Change them with `prove-node limits`.\n'
 
-/** The limits that a data folder keeps; none without a file. @throws NodeError `bad_limits` */
+/** Reads the limits of a data folder. Without a file, there are no limits. @throws NodeError `bad_limits` */
 export async function readLimits(dataDir: string): Promise<LimitSettings> {
   const path = join(dataDir, FILE)
   let text: string
@@ -29,29 +29,29 @@ export async function readLimits(dataDir: string): Promise<LimitSettings> {
   return parseLimits(content ?? {}, path)
 }
 
-/** @throws the system's error */
+/** Writes the limits to a data folder. @throws the system's error */
 export async function writeLimits(dataDir: string, settings: LimitSettings): Promise<void> {
   const body = Object.keys(settings).length === 0 ? '' : stringify(settings)
   await writeFileAtomic(join(dataDir, FILE), `${HEAD}${body}`, { mode: 0o600 })
 }
 
-/** @param where  named in the error. @throws NodeError `bad_limits` */
+/** Checks limits. @param where  origin of the limits, for the error. @throws NodeError `bad_limits` */
 export function parseLimits(content: unknown, where: string): LimitSettings {
   const parsed = limitSettings.safeParse(content)
   if (parsed.success) return parsed.data
   const issue = parsed.error.issues[0]!
   const name = issue.path[0]
   const found = LIMIT_FIELDS.find((one) => one.name === name)
-  if (!found) throw new NodeError('bad_limits', `${where}: ${issue.message}; there are ${names()}`)
+  if (!found) throw new NodeError('bad_limits', `${where}: ${issue.message}. The limits are ${names()}`)
   throw new NodeError('bad_limits', `${where}: ${found.name}: give ${found.expects}`)
 }
 
-/** What takes a limit away. */
+/** The value that removes a limit. */
 const NONE = 'none'
 
 /**
- * Changes as the command line has them: `threads=2`, `hours=none`.
- * @returns  each limit with its new value, null for one that is taken away
+ * Parses changes of the command line: `threads=2`, `hours=none`.
+ * @returns each limit with its new value, null to remove it
  * @throws NodeError `bad_limits`
  */
 export function readChanges(words: readonly string[]): LimitChanges {
@@ -68,9 +68,10 @@ export function readChanges(words: readonly string[]): LimitChanges {
   return changes as LimitChanges
 }
 
+/** Limits with their new values; null removes a limit. */
 export type LimitChanges = { readonly [N in LimitName]?: LimitSettings[N] | null }
 
-/** The limits with their changes. */
+/** Applies changes to limits. */
 export function changed(settings: LimitSettings, changes: LimitChanges): LimitSettings {
   const entries = Object.entries({ ...settings, ...changes }).filter(([, value]) => value !== null)
   return Object.fromEntries(entries) as LimitSettings

@@ -7,12 +7,12 @@ import type { Permit, WorkLimit } from './work-limit.js'
 
 export interface LimitParts {
   readonly now: () => number
-  readonly stated: MachineReport
-  /** Traffic of this month, and when the next one begins. */
+  readonly sensed: MachineReport
+  /** Traffic of this month, and the start of the next one. */
   readonly month: () => { readonly bytes: number; readonly nextMs: number }
 }
 
-/** Which sensor a limit goes by. */
+/** The sensor that a limit needs. */
 const SENSOR_OF: Partial<Record<LimitName, SensorName>> = {
   mains: 'mains',
   idle: 'idleMs',
@@ -21,32 +21,32 @@ const SENSOR_OF: Partial<Record<LimitName, SensorName>> = {
   disk: 'dataBytes',
 }
 
-/** Sensors that these limits need. */
+/** Returns the sensors that these limits need. */
 export const sensorsFor = (settings: LimitSettings): SensorName[] =>
   Object.entries(SENSOR_OF).flatMap(([name, sensor]) => (settings[name as LimitName] ? [sensor] : []))
 
-/** Limits that cannot be kept to here, each with the reason. */
-export const notKept = (settings: LimitSettings, told: MachineReport): string[] =>
+/** Lists the limits that this machine cannot keep, each with the reason. */
+export const notKept = (settings: LimitSettings, report: MachineReport): string[] =>
   Object.entries(SENSOR_OF).flatMap(([name, sensor]) => {
-    const answer: SensorReading<unknown> = told[sensor]
-    return settings[name as LimitName] && !answer.known ? [`${name} is not kept to: ${answer.why}`] : []
+    const answer: SensorReading<unknown> = report[sensor]
+    return settings[name as LimitName] && !answer.known ? [`${name} has no effect here: ${answer.why}`] : []
   })
 
-/** All limits that may make the node rest, as one: the first that does is told. */
-export function limitsInForce(settings: LimitSettings, { now, stated, month }: LimitParts): WorkLimit {
+/** Combines all limits that may pause the node. The first one that does gives the reason. */
+export function limitsInForce(settings: LimitSettings, { now, sensed, month }: LimitParts): WorkLimit {
   const { hours, mains, idle, gpuFree, temperature, disk, traffic } = settings
   const limits: WorkLimit[] = [
-    mains ? mainsLimit(() => stated.mains) : [],
-    idle === undefined ? [] : idleLimit(idle, () => stated.idleMs),
-    gpuFree ? gpuFreeLimit(() => stated.othersOnGpu) : [],
-    temperature === undefined ? [] : temperatureLimit(temperature, () => stated.celsius),
+    mains ? mainsLimit(() => sensed.mains) : [],
+    idle === undefined ? [] : idleLimit(idle, () => sensed.idleMs),
+    gpuFree ? gpuFreeLimit(() => sensed.othersOnGpu) : [],
+    temperature === undefined ? [] : temperatureLimit(temperature, () => sensed.celsius),
     hours === undefined ? [] : hoursLimit(hours, now),
     traffic === undefined ? [] : trafficLimit(traffic, month),
-    disk === undefined ? [] : diskLimit(disk, () => stated.dataBytes),
+    disk === undefined ? [] : diskLimit(disk, () => sensed.dataBytes),
   ].flat()
   return {
     mayWork(): Permit {
-      // All of them each time: some remember what they have seen.
+      // Every limit is asked each time, because some remember earlier values.
       const permits = limits.map((limit) => limit.mayWork())
       return permits.find(({ ok }) => !ok) ?? { ok: true }
     },

@@ -1,64 +1,66 @@
 import type { SensorReading } from '../machine/sensor-reading.js'
 import type { WorkLimit } from './work-limit.js'
 
-/** Limits that go by what the machine tells. What it does not tell holds nobody up: that it is not kept to is said elsewhere. */
+// Limits on sensor readings. A sensor without a reading never pauses the node; the owner reads elsewhere that such a limit has no effect.
 
 type Reading<T> = () => SensorReading<T>
 
-/** Not on battery. */
+/** Pauses the node on battery. */
 export const mainsLimit = (onMains: Reading<boolean>): WorkLimit => ({
   mayWork() {
-    const told = onMains()
-    return told.known && !told.value ? { ok: false, why: 'the machine runs on battery', atOnce: true } : { ok: true }
+    const reading = onMains()
+    return reading.known && !reading.value
+      ? { ok: false, why: 'the machine runs on battery', atOnce: true }
+      : { ok: true }
   },
 })
 
-/** Not while somebody uses the machine. @param idleMs  since the last key or pointer movement */
+/** Pauses the node while a person uses the machine. @param idleMs  time since the last key or pointer movement */
 export const idleLimit = (minutes: number, idleMs: Reading<number>): WorkLimit => ({
   mayWork() {
-    const told = idleMs()
-    if (!told.known || told.value >= minutes * 60_000) return { ok: true }
-    return { ok: false, why: `somebody used the machine in the last ${minutes} min`, atOnce: true }
+    const reading = idleMs()
+    if (!reading.known || reading.value >= minutes * 60_000) return { ok: true }
+    return { ok: false, why: `the machine was used in the last ${minutes} min`, atOnce: true }
   },
 })
 
-/** Not beside other programs on the GPU. @param others  their names */
+/** Pauses the node while other programs use the GPU. @param others  names of the programs */
 export const gpuFreeLimit = (others: Reading<readonly string[]>): WorkLimit => ({
   mayWork() {
-    const told = others()
-    if (!told.known || told.value.length === 0) return { ok: true }
-    return { ok: false, why: `the GPU is used by ${told.value.slice(0, 3).join(', ')}`, atOnce: true }
+    const reading = others()
+    if (!reading.known || reading.value.length === 0) return { ok: true }
+    return { ok: false, why: `the GPU is in use by ${reading.value.slice(0, 3).join(', ')}`, atOnce: true }
   },
 })
 
-/** So far it must have cooled down before it works again. */
+/** Degrees below the limit at which the node works again. */
 const COOLER_BY = 5
 
-/** Not above a temperature. @param celsius  of the hottest part that tells one */
+/** Pauses the node above a temperature. @param celsius  temperature of the hottest sensor */
 export function temperatureLimit(most: number, celsius: Reading<number>): WorkLimit {
   let hot = false
   return {
     mayWork() {
-      const told = celsius()
-      if (!told.known) return { ok: true }
-      hot = told.value > (hot ? most - COOLER_BY : most)
+      const reading = celsius()
+      if (!reading.known) return { ok: true }
+      hot = reading.value > (hot ? most - COOLER_BY : most)
       if (!hot) return { ok: true }
       return { ok: false, why: `the machine is hotter than ${most} °C`, atOnce: true }
     },
   }
 }
 
-/** Not beyond what the data folder may hold. @param bytes  that it holds */
+/** Pauses the node when its data folder is too large. @param bytes  size of the folder */
 export const diskLimit = (gibibytes: number, bytes: Reading<number>): WorkLimit => ({
   mayWork() {
-    const told = bytes()
-    if (!told.known || told.value <= gibibytes * 2 ** 30) return { ok: true }
-    const held = (told.value / 2 ** 30).toFixed(1)
-    return { ok: false, why: `the data folder holds ${held} GiB, ${gibibytes} are allowed` }
+    const reading = bytes()
+    if (!reading.known || reading.value <= gibibytes * 2 ** 30) return { ok: true }
+    const size = (reading.value / 2 ** 30).toFixed(1)
+    return { ok: false, why: `the data folder has ${size} GiB, and ${gibibytes} GiB are allowed` }
   },
 })
 
-/** Not beyond a month's traffic. @param month  bytes both ways in this month, and when the next one begins */
+/** Pauses the node when the traffic of a month is used up. @param month  bytes in both directions, and the start of the next month */
 export const trafficLimit = (
   gibibytes: number,
   month: () => { readonly bytes: number; readonly nextMs: number },

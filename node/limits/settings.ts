@@ -3,11 +3,11 @@ import { z } from 'zod'
 import { hoursSchema } from './hours.js'
 
 const MOST = {
-  /** As many sequences as one context of llama.cpp can hold, and more threads than any machine gains by. */
+  /** Most sequences in one context of llama.cpp, and more threads than help on any machine. */
   count: 256,
   /** More than any machine has. */
   gibibytes: 1024 * 1024,
-  /** A chunk of 1 MiB must come within the time after which a download counts as stalled. */
+  /** At this rate a chunk of 1 MiB arrives before a download counts as stalled. */
   leastKibibytesPerSecond: 32,
   kibibytesPerSecond: 16 * 1024 * 1024,
 } as const
@@ -16,7 +16,7 @@ const count = z.int().min(1).max(MOST.count)
 const gibibytes = z.number().min(0.1).max(MOST.gibibytes)
 const rate = z.number().min(MOST.leastKibibytesPerSecond).max(MOST.kibibytesPerSecond)
 
-/** What a volunteer lets the node have of the machine, and when. What is left out is not limited, or as `DEFAULTS` says. */
+/** Resources that the node may use, and when. A missing limit has its value in `DEFAULTS`, or does not apply. */
 export const limitSettings = z.strictObject({
   threads: count.optional(),
   slots: count.optional(),
@@ -38,17 +38,18 @@ export const limitSettings = z.strictObject({
 export type LimitSettings = z.output<typeof limitSettings>
 export type LimitName = keyof LimitSettings
 
+/** Values of limits that are not set. */
 export const DEFAULTS = { threads: 1, slots: 16, priority: 'low', gpu: 'auto' } as const satisfies LimitSettings
 
-/** One limit as the command line and the guide have it. */
+/** Description of a limit for the command line and the guide. */
 export interface LimitField {
   readonly name: LimitName
-  /** Of the command line's option; null: it takes no value there. */
+  /** Placeholder of the option's value; null: the option has no value. */
   readonly placeholder: string | null
   readonly meaning: string
-  /** What may be given, as the end of a sentence that begins with "Give". */
+  /** Allowed values, as the end of a sentence that begins with "Give". */
   readonly expects: string
-  /** Text of the command line as the value to be checked. */
+  /** Converts text of the command line, before the value is checked. */
   read(text: string): unknown
   describe(value: never): string
 }
@@ -70,7 +71,7 @@ const gib = span(0.1, MOST.gibibytes)
 const kib = span(MOST.leastKibibytesPerSecond, MOST.kibibytesPerSecond)
 const whole = `an integer from 1 to ${MOST.count}`
 
-/** Every limit, in the order in which it is shown. */
+/** All limits, in the order of the output. */
 export const LIMIT_FIELDS: readonly LimitField[] = [
   field(
     'threads',
@@ -84,7 +85,7 @@ export const LIMIT_FIELDS: readonly LimitField[] = [
   field(
     'priority',
     '<level>',
-    'among the programs of this machine: lowest, low or normal',
+    'priority of the process: lowest, low or normal',
     'lowest, low or normal',
     String,
     (level) => `${level} priority`,
@@ -92,7 +93,7 @@ export const LIMIT_FIELDS: readonly LimitField[] = [
   field(
     'gpu',
     '<which>',
-    'auto, none, or the number of the only GPU to use',
+    'GPU to use: auto, none or a number',
     'auto, none or the number of a GPU',
     (text) => (/^\d+$/.test(text) ? Number(text) : text),
     (which) => (which === 'none' ? 'no GPU' : which === 'auto' ? 'any GPU' : `GPU ${which}`),
@@ -100,7 +101,7 @@ export const LIMIT_FIELDS: readonly LimitField[] = [
   field(
     'gpuMemory',
     '<percent>',
-    "share of the GPU's memory",
+    "share of the GPU's memory to use",
     span(1, 100),
     numeral,
     (share) => `${share} % of the GPU's memory`,
@@ -108,42 +109,49 @@ export const LIMIT_FIELDS: readonly LimitField[] = [
   field(
     'memory',
     '<GiB>',
-    "main memory of inference, the model included; otherwise three quarters of the machine's",
+    "main memory for inference with the model; default: three quarters of the machine's",
     gib,
     numeral,
     (n) => `${n} GiB of memory`,
   ),
-  field('disk', '<GiB>', 'what the data folder may hold', gib, numeral, (n) => `${n} GiB of disk`),
-  field('upload', '<KiB/s>', 'what others are sent of adapters', kib, numeral, (n) => `${n} KiB/s up`),
-  field('download', '<KiB/s>', 'what is fetched of adapters, on average', kib, numeral, (n) => `${n} KiB/s down`),
-  field('traffic', '<GiB>', 'both ways in a month', gib, numeral, (n) => `${n} GiB a month`),
+  field('disk', '<GiB>', 'pause while the data folder is larger', gib, numeral, (n) => `${n} GiB of disk`),
+  field('upload', '<KiB/s>', 'rate at which adapters are sent', kib, numeral, (n) => `${n} KiB/s up`),
+  field('download', '<KiB/s>', 'average rate at which adapters are fetched', kib, numeral, (n) => `${n} KiB/s down`),
+  field(
+    'traffic',
+    '<GiB>',
+    'pause when the traffic of a month in both directions is larger',
+    gib,
+    numeral,
+    (n) => `${n} GiB a month`,
+  ),
   field(
     'hours',
     '<times>',
-    'when to work, by the clock of this place, for example 22:00-07:00,12:00-13:00',
+    'working hours in local time, for example 22:00-07:00,12:00-13:00',
     'spans such as 22:00-07:00, separated by commas',
     (text) => text.split(','),
     (spans) => `at ${spans.join(', ')}`,
   ),
-  field('mains', null, 'not on battery', 'on or off', yes, (on) => (on ? 'not on battery' : 'also on battery')),
+  field('mains', null, 'pause on battery', 'on or off', yes, (on) => (on ? 'not on battery' : 'also on battery')),
   field(
     'idle',
     '<minutes>',
-    'rest until nobody has used the machine for so long',
+    'pause until the machine was unused for this long',
     span(1, 1440),
     numeral,
-    (n) => `when nobody used it for ${n} min`,
+    (n) => `when unused for ${n} min`,
   ),
-  field('gpuFree', null, 'rest while another program uses the GPU', 'on or off', yes, (on) =>
-    on ? 'when no other program uses the GPU' : 'also beside others on the GPU',
+  field('gpuFree', null, 'pause while another program uses the GPU', 'on or off', yes, (on) =>
+    on ? 'when no other program uses the GPU' : 'also with other programs on the GPU',
   ),
-  field('temperature', '<celsius>', 'rest above it', span(30, 120), numeral, (n) => `below ${n} °C`),
+  field('temperature', '<celsius>', 'pause above this temperature', span(30, 120), numeral, (n) => `below ${n} °C`),
 ]
 
-/** As an option of the command line: `gpuFree` is `--gpu-free`. */
+/** Returns the option of a limit: `gpu-free` for `gpuFree`. */
 export const optionOf = (name: LimitName): string => name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
 
-/** The limits in force, each in some words. */
+/** Describes the limits in force. */
 export const describeLimits = (settings: LimitSettings): string[] =>
   LIMIT_FIELDS.flatMap(({ name, describe }) => {
     const value = settings[name]

@@ -1,17 +1,17 @@
-/** Whether a limit lets the node work at this moment. */
+/** Whether a limit allows work at the moment. */
 export type Permit =
   | { readonly ok: true }
   | {
       readonly ok: false
-      /** In words that follow "resting:". */
+      /** Reason, as text after "paused:". */
       readonly why: string
-      /** When it is known to end. */
+      /** End of the pause, if known. */
       readonly untilMs?: number
-      /** Somebody needs the machine now: the group in hand is given back. Otherwise it is finished. */
+      /** Whether the groups in progress are given back, because the machine is needed now. Otherwise they are finished. */
       readonly atOnce?: true
     }
 
-/** One reason why a node may have to rest. It says what holds now; whoever asks asks again. */
+/** A limit that may pause the node. It answers for the moment, so callers ask repeatedly. */
 export interface WorkLimit {
   mayWork(): Permit
 }

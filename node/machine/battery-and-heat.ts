@@ -1,16 +1,16 @@
 import { battery, cpuTemperature } from 'systeminformation'
 import { known, type SensorReading, unknown } from './sensor-reading.js'
 
-/** Whether the machine is on mains power; one without a battery is. */
+/** Reads whether the machine is on mains power. A machine without a battery is. */
 export async function readMains(): Promise<SensorReading<boolean>> {
   const { hasBattery, acConnected } = await battery()
   if (!hasBattery) return known(true)
-  return typeof acConnected === 'boolean' ? known(acConnected) : unknown('the system does not tell of its power supply')
+  return typeof acConnected === 'boolean' ? known(acConnected) : unknown('the system does not report its power supply')
 }
 
-/** Of the processor, °C. */
+/** Reads the temperature of the processor (°C). */
 export async function readProcessorHeat(): Promise<SensorReading<number>> {
   const { main, max } = await cpuTemperature()
   const hottest = max ?? main
-  return typeof hottest === 'number' && hottest > 0 ? known(hottest) : unknown('the system tells no temperature')
+  return typeof hottest === 'number' && hottest > 0 ? known(hottest) : unknown('the system reports no temperature')
 }

@@ -1,7 +1,7 @@
 import { lstat, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** Bytes in the files of a folder, however deep; what is removed meanwhile counts for nothing. */
+/** Returns the bytes in all files of a folder. Files that disappear during the count do not count. */
 export async function folderSize(folder: string): Promise<number> {
   const entries = await readdir(folder, { recursive: true }).catch(ifGone<string[]>([]))
   let bytes = 0

@@ -1,41 +1,42 @@
 import type { Clock } from '../../swarm/index.js'
 import { type SensorReading, unknown } from './sensor-reading.js'
 
-/** What can be asked of a machine. */
+/** The sensors of a machine. */
 export interface Sensors {
-  /** Whether it is on mains power. */
+  /** Whether the machine is on mains power. */
   mains(): Promise<SensorReading<boolean>>
-  /** Of the hottest part that tells one, °C. */
+  /** Temperature of the hottest sensor (°C). */
   celsius(): Promise<SensorReading<number>>
-  /** Since somebody last used it, ms. */
+  /** Time since the last use by a person (ms). */
   idleMs(): Promise<SensorReading<number>>
-  /** Names of other programs that compute on a GPU. */
+  /** Names of other programs on the GPU. */
   othersOnGpu(): Promise<SensorReading<readonly string[]>>
   /** Bytes in the data folder. */
   dataBytes(): Promise<SensorReading<number>>
 }
 
 export type SensorName = keyof Sensors
-/** What the machine told last. */
+/** The newest readings. */
 export type MachineReport = { readonly [N in SensorName]: Awaited<ReturnType<Sensors[N]>> }
 
+/** Reads sensors at intervals. */
 export interface MachineWatch {
-  readonly told: MachineReport
-  /** Asks at once, as after a change of what is wanted. */
+  readonly report: MachineReport
+  /** Reads the sensors now, for example after a change of `wants`. */
   ask(): Promise<void>
   close(): Promise<void>
 }
 
-/** Some answers cost a process each. */
+/** Interval between readings: some need a process each. */
 const BETWEEN_MS = 20_000
-const NOT_ASKED = unknown('it was not asked yet')
+const NOT_ASKED = unknown('it was not read yet')
 
-/** Asks the machine from time to time. @param wants  what to ask, each time */
+/** Starts to read sensors at intervals. @param wants  the sensors to read, asked each time */
 export function watchMachine(
   sensors: Sensors,
   { clock, wants }: { readonly clock: Pick<Clock, 'sleep'>; wants(): Iterable<SensorName> },
 ): MachineWatch {
-  const told: { -readonly [N in SensorName]: MachineReport[N] } = {
+  const report: { -readonly [N in SensorName]: MachineReport[N] } = {
     mains: NOT_ASKED,
     celsius: NOT_ASKED,
     idleMs: NOT_ASKED,
@@ -43,7 +44,7 @@ export function watchMachine(
     dataBytes: NOT_ASKED,
   }
   const askFor = async <N extends SensorName>(name: N): Promise<void> => {
-    told[name] = (await sensors[name]().catch((error: Error) => unknown(error.message))) as MachineReport[N]
+    report[name] = (await sensors[name]().catch((error: Error) => unknown(error.message))) as MachineReport[N]
   }
   const ask = async (): Promise<void> => {
     await Promise.all([...new Set(wants())].map(askFor))
@@ -56,7 +57,7 @@ export function watchMachine(
     }
   })()
   return {
-    told,
+    report,
     ask,
     async close() {
       closing.abort(new Error('closed'))

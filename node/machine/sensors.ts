@@ -5,12 +5,12 @@ import { readGpuHeat, readOthersOnGpu } from './nvidia.js'
 import { known } from './sensor-reading.js'
 import { readUserIdle } from './user-idle.js'
 
-/** The sensors of this machine. @param enginePid  of the engine's process, which is no other program on the GPU */
+/** Returns the sensors of this machine. @param enginePid  process id of the engine, which does not count as another program */
 export const sensorsHere = (dataDir: string, enginePid: () => number | undefined): Sensors => ({
   mains: readMains,
   async celsius() {
     const [processor, gpu] = await Promise.all([readProcessorHeat(), readGpuHeat()])
-    const values = [processor, gpu].flatMap((told) => (told.known ? [told.value] : []))
+    const values = [processor, gpu].flatMap((reading) => (reading.known ? [reading.value] : []))
     return values.length > 0 ? known(Math.max(...values)) : processor
   },
   idleMs: () => readUserIdle(Date.now()),

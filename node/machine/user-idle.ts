@@ -6,12 +6,11 @@ const TIMEOUT_MS = 10_000
 const ask = promisify(execFile)
 
 /**
- * Since when nobody has used the machine (ms), by systemd's login manager: desktops tell it some minutes after the last key or movement, and
- * of a terminal it looks at the last input. Infinite when nobody is logged in.
+ * Reads the time since the last use of the machine (ms) from systemd's login manager. Desktops report some minutes after the last key or
+ * movement. For a terminal the last input counts. Infinite without a logged-in user.
  */
 export async function readUserIdle(nowMs: number): Promise<SensorReading<number>> {
-  if (process.platform !== 'linux')
-    return unknown(`it is asked of systemd's login manager, which ${process.platform} lacks`)
+  if (process.platform !== 'linux') return unknown(`${process.platform} has no login manager of systemd`)
   try {
     const options = { timeout: TIMEOUT_MS }
     const { stdout: list } = await ask('loginctl', ['list-sessions', '--no-legend'], options)
@@ -25,13 +24,14 @@ export async function readUserIdle(nowMs: number): Promise<SensorReading<number>
     return known(idleOf(stdout, nowMs))
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
-    return unknown(code === 'ENOENT' ? 'there is no loginctl to ask' : message.trim().split('\n').at(-1)!)
+    return unknown(code === 'ENOENT' ? 'loginctl is not installed' : message.trim().split('\n').at(-1)!)
   }
 }
 
 /**
- * @param properties  what `loginctl show-session` prints: `Name=value` lines, sessions separated by empty ones; times in µs since 1970
- * @returns  ms since the last use in any of them
+ * Parses the sessions of the login manager.
+ * @param properties  output of `loginctl show-session`: `Name=value` lines, with empty lines between sessions; times in µs since 1970
+ * @returns ms since the last use in any session
  */
 export function idleOf(properties: string, nowMs: number): number {
   const idle = properties.split(/\n\s*\n/).flatMap((session) => {

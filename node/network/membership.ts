@@ -18,42 +18,42 @@ import {
 import { createLeaderboardKeeper } from '../leaderboard/leaderboard-keeper.js'
 import type { LeaderboardPlace } from '../report/leaderboard-place.js'
 import type { NodeStore } from '../store/store.js'
-import { createNews, type News } from './news.js'
+import { createNodeEvents, type NodeEvents } from './events.js'
 
 export interface MembershipParts {
   readonly coordinator: JoinAddress
   readonly host: SwarmHost
   readonly store: NodeStore
   readonly blobs: BlobStore
-  /** 0 .. 1, spreads what many nodes do at the same instant. Default: chance. */
+  /** 0 .. 1, spreads what many nodes do at the same moment. Default: `Math.random`. */
   readonly random?: () => number
-  /** Hears what the run's operator says, as often as that changes; null: nothing any more. Of an earlier life it is told at once. */
+  /** Receives each new announcement of the run's operator, and at once the last one on record; null: withdrawn. */
   readonly onAnnouncement?: (text: string | null) => void
-  /** Hears where the node stands on the run's board, when that is known anew. */
+  /** Receives the place of the node on each newer leaderboard. */
   readonly onPlace?: (place: LeaderboardPlace) => void
-  /** What others may be sent, and what is fetched, in a time. Default: no limit. */
+  /** Rates of sent and fetched files. Default: no limit. */
   readonly bandwidth?: Bandwidth
 }
 
-/** A node's place among those of a run: it finds the coordinator and others, hears the news, and gives and takes files. */
+/** Membership of a node in a run: connections, announcements and exchange of files. */
 export interface Membership {
   readonly connection: KeptConnection
   readonly neighbours: Neighbours
   readonly snapshots: SnapshotExchange
-  readonly news: News
-  /** Who may have manifests and files: the coordinator, then all connected nodes. */
+  readonly events: NodeEvents
+  /** Returns the peers that may have files: the coordinator, then the peers with a direct connection. */
   peers(): string[]
-  /** The host stays open: it is its owner's. */
+  /** Leaves the run. The caller closes the host. */
   close(): Promise<void>
 }
 
-/** Joins the nodes of a run, which takes neither a model nor an engine. */
+/** Joins the nodes of a run, without a model or an engine. */
 export async function openMembership(parts: MembershipParts): Promise<Membership> {
   const { coordinator, host, store, blobs, random = Math.random, bandwidth = {}, onAnnouncement, onPlace } = parts
-  let said = ''
-  const hear = (message: string): void => {
-    if (message === said) return
-    said = message
+  let last = ''
+  const announce = (message: string): void => {
+    if (message === last) return
+    last = message
     onAnnouncement?.(message === '' ? null : message)
   }
   const closing = new AbortController()
@@ -68,14 +68,16 @@ export async function openMembership(parts: MembershipParts): Promise<Membership
       host,
       known: await store.notice(),
       onNewer: ({ notice, sealed }) => {
-        hear(notice.message)
-        store.keepNotice(sealed).catch((error: unknown) => logger.warn({ error }, 'a notice could not be kept'))
+        announce(notice.message)
+        store
+          .keepNotice(sealed)
+          .catch((error: unknown) => logger.warn({ error }, 'a notice could not be written to disk'))
         connection.retry()
       },
     })
     cleanUp.add(() => notices.close())
-    hear(notices.newest()?.notice.message ?? '')
-    // The run's key knows best; where the user was told to look may still be right, and is all there is at first.
+    announce(notices.newest()?.notice.message ?? '')
+    // The signed notice is newer than the addresses of the invitation, which may still be valid.
     const addresses = (): string[] => [
       ...new Set([
         ...(notices.newest()?.notice.addresses ?? []).map((address) => `${address}/p2p/${coordinator.peerId}`),
@@ -93,7 +95,7 @@ export async function openMembership(parts: MembershipParts): Promise<Membership
     const leaderboard = createLeaderboardKeeper(host, onPlace)
     const leaderboards = await serveLeaderboard(host, async () => {
       await leaderboard.refresh(closing.signal)
-      if (leaderboard.newest === null) throw refusal('not_found', 'no board has come here so far')
+      if (leaderboard.newest === null) throw refusal('not_found', 'this node has no leaderboard yet')
       return leaderboard.newest
     })
     cleanUp.add(() => leaderboards.close())
@@ -106,27 +108,27 @@ export async function openMembership(parts: MembershipParts): Promise<Membership
     cleanUp.add(() => neighbours.close())
     const stopAsking = host.onPeer(({ peer, connected }) => {
       if (!connected || (peer !== coordinator.peerId && host.isConnected(coordinator.peerId))) return
-      // Whoever comes may know where the coordinator is now; and if the network is there again, so may it be.
+      // The peer may know a newer address, and its connection shows that the network works again.
       connection.retry()
-      const pass = async (): Promise<void> => {
+      const askPeer = async (): Promise<void> => {
         const sealed = await snapshots.fetchNotice(peer, closing.signal)
         if (sealed && (await notices.take(sealed))) await notices.publish()
       }
-      pass().catch((error: unknown) => logger.debug({ peer, error }, 'a node tells nothing of the coordinator'))
+      askPeer().catch((error: unknown) => logger.debug({ peer, error }, 'a peer sent no notice of the coordinator'))
     })
     cleanUp.add(() => stopAsking())
-    const news = createNews(host.clock)
+    const events = createNodeEvents(host.clock)
     host.gossip.join(channelsOf(coordinator.peerId).policy, {
       deliver: (announcement) => {
         neighbours.suggest(announcement.providers, true)
         leaderboard
           .refresh(closing.signal)
-          .catch((error: unknown) => logger.warn({ error }, 'no board could be asked for'))
-        news.publish({ type: 'announced', announcement })
+          .catch((error: unknown) => logger.warn({ error }, 'the leaderboard could not be fetched'))
+        events.publish({ type: 'announced', announcement })
       },
     })
     return {
-      ...{ connection, neighbours, snapshots, news },
+      ...{ connection, neighbours, snapshots, events },
       peers: () => [coordinator.peerId, ...neighbours.connected()],
       close,
     }

@@ -3,18 +3,17 @@ import { type Engine, EngineError, type EngineErrorCode } from '../../rollout/en
 import { NodeError } from '../report/errors.js'
 
 /**
- * Mean and largest difference (nats) from the published log-probabilities that still passes. The trainer computes in
- * float32, the engine with a float16 cache: up to 0.012 per token was measured on f16 weights; an adapter that is not
- * applied is off by whole nats.
+ * Largest mean and largest single difference (nats) from the published log-probabilities that pass. The trainer computes in float32,
+ * the engine with a float16 cache: up to 0.012 per token was measured on f16 weights. Without the adapter the difference is whole nats.
  */
 export const MEAN_TOLERANCE = 0.02
 export const MAX_TOLERANCE = 0.3
-/** Mean difference (nats) up to which other roundings are the likelier reason; other weights are further off. */
+/** Mean difference (nats) up to which rounding is the likelier reason. Other weights differ more. */
 const ROUNDING_TOLERANCE = 0.3
 
 /**
- * Checks that the engine really runs the published policy, before any work is done under it.
- * @throws NodeError `canary_failed`, saying whether the adapter seems not to be applied, the rounding or the weights to differ
+ * Checks that the engine runs the published policy, before any work under it.
+ * @throws NodeError `canary_failed`, with the likely reason: adapter not applied, rounding, or other weights
  */
 export async function checkCanary(engine: Engine, canaries: readonly Canary[], signal: AbortSignal): Promise<void> {
   try {
@@ -31,7 +30,7 @@ export async function checkCanary(engine: Engine, canaries: readonly Canary[], s
   }
 }
 
-/** What the engine says of a canary that is too long for any rollout, or has tokens that the base model does not have. */
+/** Engine errors for a canary that is too long for any rollout, or has tokens that the base model lacks. */
 const UNFIT: ReadonlySet<EngineErrorCode> = new Set<EngineErrorCode>(['context_full', 'bad_request'])
 
 async function checkLogprobs(
@@ -50,13 +49,13 @@ async function checkLogprobs(
 }
 
 function reason(off: number, offFromBase: number): string {
-  if (offFromBase < off) return 'the engine answers like the bare base model: the adapter is not applied'
+  if (offFromBase < off) return 'the engine computes like the base model alone: the adapter is not applied'
   if (off <= ROUNDING_TOLERANCE)
-    return 'the engine rounds differently: another quantisation, or another backend or build (try --cpu)'
-  return 'the engine answers like another model: other base weights, or another adapter'
+    return 'the engine rounds differently, because of another quantisation, backend or build (try --cpu)'
+  return 'the engine computes like another model, with another base model or adapter'
 }
 
-/** Mean and largest absolute difference; of two lists of equal length, at least one number each. */
+/** Returns mean and largest absolute difference of two lists of equal length, with at least one number each. */
 export function distance(a: readonly number[], b: readonly number[]): { mean: number; max: number } {
   const gaps = a.map((value, i) => Math.abs(value - b[i]!))
   return { mean: gaps.reduce((sum, gap) => sum + gap, 0) / gaps.length, max: Math.max(...gaps) }

@@ -5,16 +5,16 @@ import { type Catalogue, DEFAULT_LIMITS, toolsetSchemaSha256 } from '../../rollo
 import { largestBody } from '../../rollout/verification/index.js'
 import { NodeError } from '../report/errors.js'
 
-/** What a node brings that a run may ask for. */
+/** The parts of a node that must fit a run. */
 export interface InstalledParts {
-  /** Of the base model. */
+  /** Tokenizer of the base model. */
   readonly tokenizer: Tokenizer
   readonly baseSha256: string
   readonly catalogue: Catalogue
 }
 
 /**
- * Checks that a node can work under a manifest: with its base, its template, its way of drawing, its worlds, in groups that can be sent.
+ * Checks that a node can work under a manifest: base model, template, sampling method, environments and size of a group.
  * @throws NodeError `wrong_base`, `incompatible`
  */
 export function checkCompatible(
@@ -24,32 +24,35 @@ export function checkCompatible(
   if (policy.base.ggufSha256 !== baseSha256) {
     throw new NodeError(
       'wrong_base',
-      `the run uses ${policy.base.name} with SHA-256 ${policy.base.ggufSha256}; yours has ${baseSha256}`,
+      `the run uses ${policy.base.name} with SHA-256 ${policy.base.ggufSha256}; this node has ${baseSha256}`,
     )
   }
   const template = createHash('sha256').update(tokenizer.chatTemplate).digest('hex')
   if (policy.chatTemplateSha256 !== template)
-    throw new NodeError('incompatible', 'another chat template than the base model holds')
+    throw new NodeError('incompatible', 'the run uses another chat template than the base model contains')
   const { draw } = policy.sampler
   if (draw !== DRAW)
-    throw new NodeError('incompatible', `the run's tokens are drawn by ${draw}, this version of the node knows ${DRAW}`)
+    throw new NodeError(
+      'incompatible',
+      `the run samples tokens with ${draw}, but this version of the node only with ${DRAW}: update the node`,
+    )
   const names = (taskSpec.servers ?? '').split(',')
   const environments = names.flatMap((name) => catalogue.get(name) ?? [])
   const missing = names.filter((name) => !catalogue.has(name))
   if (missing.length > 0)
     throw new NodeError(
       'incompatible',
-      `the run plays in worlds that this node does not have (${missing.join(', ')}): get their folders from whoever runs it, look at their code, and start the node with --environments <folder> for each`,
+      `this node does not have the environments of the run (${missing.join(', ')}): get their folders from its operator, read their code, and start the node with --environments <folder> for each`,
     )
   if (policy.toolsetSchemaSha256 !== toolsetSchemaSha256(environments))
     throw new NodeError(
       'incompatible',
-      `the run's worlds (${names.join(', ')}) are not those of this version of the node`,
+      `the run's environments (${names.join(', ')}) differ from those of this version of the node: update the node`,
     )
   if (largestBody(groupSize, { ...DEFAULT_LIMITS, ...limits }) > LIMITS.groupBodyBytes.value) {
     throw new NodeError(
       'incompatible',
-      `the run's groups of ${groupSize} rollouts of up to ${limits.maxRolloutTokens} tokens may be too large to be sent`,
+      `the run's groups of ${groupSize} rollouts of up to ${limits.maxRolloutTokens} tokens may be too large to send: report this to its operator`,
     )
   }
 }

@@ -1,37 +1,37 @@
 import type { SwarmHost } from '../../swarm/index.js'
-import type { News } from '../network/news.js'
+import type { NodeEvents } from '../network/events.js'
 import type { PolicyKeeper } from './policy-keeper.js'
 
 export interface FetchAheadParts {
   readonly host: Pick<SwarmHost, 'clock' | 'logger'>
   readonly keeper: Pick<PolicyKeeper, 'loaded' | 'fetchAhead'>
-  readonly news: News
-  /** 0 .. 1, spreads what many nodes do at the same instant. */
+  readonly events: NodeEvents
+  /** 0 .. 1, spreads what many nodes do at the same moment. */
   readonly random: () => number
 }
 
-/** Nodes that hear of a version at once begin within so long: those that have begun give to those that begin. */
+/** Nodes that receive an announcement together begin within this time, so that later ones fetch from earlier ones. */
 const SPREAD_MS = 2000
 
 /**
- * Fetches the adapter of each version that is announced while a group is made: the line would rest, and the engine would wait for it
- * afterwards. What fails is tried again when the version is taken up, and told there.
- * @returns  when the signal has fired and nothing is fetched any more; never rejects
+ * Fetches the adapter of each version that is announced while groups are in progress, so that the engine does not wait for it later. The
+ * update of the policy repeats a failed download, and reports its failure.
+ * @returns when the signal has fired and the download has ended; never rejects
  */
 export async function fetchAhead(
-  { host: { clock, logger }, keeper, news, random }: FetchAheadParts,
+  { host: { clock, logger }, keeper, events, random }: FetchAheadParts,
   signal: AbortSignal,
 ): Promise<void> {
-  const watch = news.listen()
+  const watch = events.listen()
   try {
     for (let begun = keeper.loaded?.manifest.version ?? -1; ; ) {
-      const heard = await watch.wait(
+      const item = await watch.wait(
         null,
         (item) => item.type === 'announced' && item.announcement.version > begun,
         signal,
       )
-      if (heard?.type !== 'announced') continue
-      begun = heard.announcement.version
+      if (item?.type !== 'announced') continue
+      begun = item.announcement.version
       await clock.sleep(random() * SPREAD_MS, signal)
       await keeper.fetchAhead(signal).catch((error: unknown) => {
         signal.throwIfAborted()

@@ -2,34 +2,35 @@ import type { BlobDescription, PolicyManifest } from '../../proto/index.js'
 import type { BlobStore, SnapshotExchange } from '../../swarm/index.js'
 import { NodeError } from '../report/errors.js'
 
-/** Late nodes still ask for the adapter of the version before. */
+/** Adapters that a node keeps: late nodes still fetch earlier ones. */
 const ADAPTERS_KEPT = 3
 
 export interface KeptPublicationsParts {
   readonly snapshots: Pick<SnapshotExchange, 'fetchBlob'>
-  /** Where fetched adapters are kept: only the newest of them, or a run would fill the disk. */
+  /** Store of the newest adapters: all of them would fill the disk. */
   readonly blobs: BlobStore
-  /** The coordinator, which is asked for as little of an adapter as possible. */
+  /** The coordinator, which should send as little as possible. */
   readonly origin: string
-  /** Who may have blobs, the coordinator first. */
+  /** Peers that may have blobs, the coordinator first. */
   readonly peers: () => readonly string[]
-  /** Whether everything that is published with a policy is kept with its adapter. Default: it is not. */
+  /** Whether the node keeps all published files. Default: only adapters. */
   readonly mirrors?: boolean
 }
 
-/** The files of the newest publications, as far as a node keeps them. All that it does @throws NodeError `unwritable` for what the system says of their folder. */
+/** The files of the newest publications. All methods @throws NodeError `unwritable` for an error of their folder. */
 export interface KeptPublications {
-  /** Before a download: what an earlier process left is of no use now, and takes its room. */
-  makeRoomFor(manifest: PolicyManifest): Promise<void>
-  /** What is kept of a publication. */
+  /** Removes old files before a download. */
+  prune(manifest: PolicyManifest): Promise<void>
+  /** Returns the files that the node keeps of a publication. */
   filesOf(manifest: PolicyManifest): BlobDescription[]
-  /** @param originPatienceMs  how long the others may deliver nothing before the coordinator is asked; see `SnapshotExchange` @throws TransportError */
+  /** Fetches a file. @param originPatienceMs  time without data before the coordinator is asked; see `SnapshotExchange` @throws TransportError */
   fetch(blob: BlobDescription, signal: AbortSignal, patience?: { readonly originPatienceMs?: number }): Promise<string>
-  /** Whether the file is still what it was when it came. */
+  /** Returns whether the file still has its hash. */
   isWhole(blob: BlobDescription, signal: AbortSignal): Promise<boolean>
   remove(blob: BlobDescription): Promise<void>
 }
 
+/** Returns the adapter of a publication. */
 export const adapterOf = ({ blobs }: PolicyManifest): BlobDescription | undefined =>
   blobs.find(({ role }) => role === 'adapter')
 
@@ -37,7 +38,7 @@ export function createKeptPublications(parts: KeptPublicationsParts): KeptPublic
   const { snapshots, blobs, origin, peers, mirrors = false } = parts
   let kept: readonly PolicyManifest[] = []
 
-  /** Trying again would only cost traffic. */
+  /** An error of the disk stops the node: another attempt would only cost traffic. */
   const onDisk = async <T>(work: () => Promise<T>): Promise<T> => {
     try {
       return await work()
@@ -52,7 +53,7 @@ export function createKeptPublications(parts: KeptPublicationsParts): KeptPublic
 
   return {
     filesOf,
-    async makeRoomFor(manifest) {
+    async prune(manifest) {
       const { sha256 } = adapterOf(manifest)!
       kept = [manifest, ...kept.filter((other) => adapterOf(other)!.sha256 !== sha256)].slice(0, ADAPTERS_KEPT)
       await onDisk(() => blobs.prune(new Set(kept.flatMap((one) => filesOf(one).map((file) => file.sha256)))))

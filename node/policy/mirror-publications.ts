@@ -6,12 +6,12 @@ export interface MirrorParts {
   readonly keeper: Pick<PolicyKeeper, 'loaded' | 'fetchRest'>
 }
 
-/** Work comes first: the adapter of a version is what everybody else is fetching just then. */
+/** Delay after which other files are fetched: all nodes fetch the adapter of a new version first. */
 const LATER_MS = 10_000
 
 /**
- * Fetches everything else that was published with each version that the node works under. What fails is tried again.
- * @returns  when the signal has fired; never rejects
+ * Fetches the other files of each version that the node works under. A failed download is repeated.
+ * @returns when the signal has fired; never rejects
  */
 export async function mirrorPublications(
   { host: { clock, logger }, keeper }: MirrorParts,
@@ -26,7 +26,7 @@ export async function mirrorPublications(
       await keeper.fetchRest(signal)
       done = loaded.manifestId
     } catch (error) {
-      if (!signal.aborted) logger.info({ error }, 'what was published could not be fetched yet')
+      if (!signal.aborted) logger.info({ error }, 'published files could not be fetched yet')
     }
   }
 }

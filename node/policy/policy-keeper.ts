@@ -7,61 +7,61 @@ import { checkCompatible, type InstalledParts } from './compatibility.js'
 import { adapterOf, createKeptPublications, type KeptPublicationsParts } from './kept-publications.js'
 import { cacheTypeFor, runtimeFor } from './policy-runtime.js'
 
-/** The policy the engine runs. */
+/** The policy in the engine. */
 export interface LoadedPolicy {
   readonly manifestId: string
   readonly manifest: PolicyManifest
   readonly limits: EpisodeLimits
-  /** Where its groups are played: in its dialect, and for its reward. */
+  /** The episode runtime, with the tool-call format and the reward of the policy. */
   readonly runtime: EpisodeRuntime
 }
 
+/** Keeps the engine on the newest policy. */
 export interface PolicyKeeper {
   readonly loaded: LoadedPolicy | null
   /**
-   * Brings the engine to the newest manifest that a peer has: adapter fetched and checked, canary passed. A further round
-   * of the policy in force costs neither.
-   * @throws NodeError; TransportError when nobody can be asked
+   * Loads the newest manifest that a peer has: fetches and checks the adapter, and checks the canary. Another round of the same policy
+   * needs neither.
+   * @throws NodeError; TransportError if no peer answers
    */
   update(signal: AbortSignal): Promise<LoadedPolicy>
   /**
-   * Fetches the adapter of the newest manifest while the engine works under another: `update` finds here what has come. Not beside an
-   * `update`.
+   * Fetches the adapter of the newest manifest for a later `update`, while the engine works under another. Not during an `update`.
    * @throws what `update` throws
    */
   fetchAhead(signal: AbortSignal): Promise<void>
-  /** Fetches what else was published with the policy in force, for others to fetch here. @throws TransportError; NodeError `unwritable` */
+  /** Fetches the other published files of the current policy, so that other nodes can fetch them here. @throws TransportError; NodeError `unwritable` */
   fetchRest(signal: AbortSignal): Promise<void>
 }
 
 export interface PolicyKeeperParts extends InstalledParts, KeptPublicationsParts {
   readonly engine: Engine
   /**
-   * Makes room in the engine for rollouts of so many tokens, in caches of that type.
-   * @throws NodeError `incompatible` when its owner does not allow so many; EngineError `model_refused`
+   * Reloads the engine if rollouts of this length, in caches of this type, do not fit.
+   * @throws NodeError `incompatible` if the owner does not allow this length; EngineError `model_refused`
    */
-  readonly makeRoomFor: (rollouts: Required<EngineSlots>, signal: AbortSignal) => Promise<void>
+  readonly refit: (rollouts: Required<EngineSlots>, signal: AbortSignal) => Promise<void>
   readonly snapshots: SnapshotExchange
   readonly clock: Clock
 }
 
-/** What the engine runs, its canary passed. */
+/** The policy in the engine after its canary passed. */
 interface TriedPolicy {
   readonly policyId: string
-  /** Another one rounds differently. */
+  /** Another backend rounds differently. */
   readonly backend: string
 }
 
-/** How long the others may deliver nothing to a fetch that nobody waits for: a chunk needs as long to come to thousands over some steps. */
+/** Time without data before a fetch ahead asks the coordinator: a chunk needs as long to reach thousands of nodes over some steps. */
 export const AHEAD_PATIENCE_MS = 30_000
 
 export function createPolicyKeeper(parts: PolicyKeeperParts): PolicyKeeper {
-  const { engine, makeRoomFor, tokenizer, catalogue, snapshots, peers, clock } = parts
+  const { engine, refit, tokenizer, catalogue, snapshots, peers, clock } = parts
   const publications = createKeptPublications(parts)
   let loaded: LoadedPolicy | null = null
   let inForce: TriedPolicy | null = null
 
-  /** The stage in use, where the rules have not changed: it keeps prompts and worlds. */
+  /** Reuses the current runtime for the same rules, because it caches prompts and environments. */
   const runtimeOf = ({ policy }: PolicyManifest): EpisodeRuntime => {
     if (loaded?.runtime.toolCallFormat.name === policy.toolCallFormat && loaded.runtime.reward.name === policy.reward)
       return loaded.runtime
@@ -81,7 +81,7 @@ export function createPolicyKeeper(parts: PolicyKeeperParts): PolicyKeeper {
     } catch (error) {
       if (!(error instanceof EngineError) || error.code !== 'adapter_refused') throw error
       if (await publications.isWhole(blob, signal)) throw error
-      // The disk has changed the file since it was checked: left there, it would stop the node at every start.
+      // The disk changed the file since its check. Without the removal, the file would stop the node at every start.
       await publications.remove(blob)
       await apply()
     }
@@ -93,18 +93,18 @@ export function createPolicyKeeper(parts: PolicyKeeperParts): PolicyKeeper {
     const runtime = runtimeOf(manifest)
     const { maxTurnTokens, maxRolloutTokens, maxAssistantTurns } = manifest.limits
     const limits = { ...DEFAULT_LIMITS, maxTurnTokens, maxRolloutTokens, maxAssistantTurns }
-    await makeRoomFor({ contextSize: maxRolloutTokens, cacheType: cacheTypeFor(manifest.policy) }, signal)
+    await refit({ contextSize: maxRolloutTokens, cacheType: cacheTypeFor(manifest.policy) }, signal)
     if (!isInForce(manifest)) await apply(manifest, signal)
     loaded = { manifestId, manifest, limits, runtime }
     return loaded
   }
 
   const apply = async (manifest: PolicyManifest, signal: AbortSignal): Promise<void> => {
-    // Whatever goes wrong from here on, nobody knows which policy the engine runs.
+    // If a later step fails, the policy in the engine is unknown.
     inForce = null
     const adapter = adapterOf(manifest)
     if (adapter && manifest.policy.adapter) {
-      await publications.makeRoomFor(manifest)
+      await publications.prune(manifest)
       await applyAdapter(adapter, manifest.policy.adapter, signal)
     } else {
       await engine.usePolicy(null, signal)
@@ -127,7 +127,7 @@ export function createPolicyKeeper(parts: PolicyKeeperParts): PolicyKeeper {
       if (!adapter || isInForce(manifest)) return
       checkSuccession(manifest, loaded?.manifest.round ?? null, clock.now())
       checkCompatible(manifest, parts)
-      await publications.makeRoomFor(manifest)
+      await publications.prune(manifest)
       await publications.fetch(adapter, signal, { originPatienceMs: AHEAD_PATIENCE_MS })
     },
     async fetchRest(signal) {

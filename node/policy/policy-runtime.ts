@@ -11,9 +11,9 @@ import type { Environment } from '../../servers/kernel/index.js'
 import { NodeError } from '../report/errors.js'
 
 /**
- * The stage on which a policy's groups are played and judged.
- * @param policy  its manifest's description, or a group's record of it
- * @throws NodeError `incompatible` for a dialect or a reward that this version does not have; it lists those that it has
+ * Creates the episode runtime in which groups of a policy are generated and verified.
+ * @param policy  description of the policy in a manifest or in the record of a group
+ * @throws NodeError `incompatible` for an unknown tool-call format or reward; the message lists the known ones
  */
 export function runtimeFor(
   policy: { readonly toolCallFormat: string; readonly reward: string },
@@ -32,12 +32,12 @@ function rulesOf(policy: { readonly toolCallFormat: string; readonly reward: str
   }
 }
 
-/** @throws NodeError `incompatible` for a type of caches that this version does not have */
+/** Returns the type of the engine's caches. @throws NodeError `incompatible` for an unknown type */
 export function cacheTypeFor({ cacheType }: { readonly cacheType: string }): CacheType {
   const known = CACHE_TYPES.find((type) => type === cacheType)
   if (known !== undefined) return known
   throw new NodeError(
     'incompatible',
-    `the run's engines keep their caches in ${cacheType}, this version of the node knows ${CACHE_TYPES.join(' and ')}`,
+    `the run needs caches of type ${cacheType}, but this version of the node knows only ${CACHE_TYPES.join(' and ')}: update the node`,
   )
 }

@@ -1,50 +1,52 @@
 import { CodedError } from '../../common/errors/index.js'
+
 export type NodeErrorCode =
-  /** The base model's file is missing or not the one the run asks for. */
+  /** The file of the base model is missing, or is not the run's. */
   | 'wrong_base'
-  /** The run uses worlds, a dialect, a reward or a template that this version of the node does not have. */
+  /** The run uses environments, a tool-call format, a reward or a template that this version of the node lacks. */
   | 'incompatible'
   /** The coordinator speaks another version of the protocol. */
   | 'other_version'
-  /** The engine scores the canary differently from what the coordinator published. */
+  /** The engine's scores of the canary differ from the published ones. */
   | 'canary_failed'
-  /** A lease whose task or policy is not what it says. */
+  /** The task or the policy of a lease is invalid. */
   | 'bad_lease'
-  /** A world of this version breaks on a call: the group is void, and its lease comes back until the next version. */
+  /** An environment fails on a call. The group is void, and the node would get its lease again until the next version. */
   | 'broken_environment'
-  /** The disk has no room for the base model. */
-  | 'no_room'
-  /** The user does not want to take part in the run. */
+  /** The disk has too little space for the base model. */
+  | 'no_space'
+  /** The user does not want to join the run. */
   | 'declined'
-  /** The addresses to listen on cannot be used. */
+  /** The node cannot listen on the given addresses. */
   | 'bad_listen'
-  /** Another process works with the data directory. */
+  /** Another process uses the data directory. */
   | 'in_use'
-  /** There is no base model on this machine yet. */
+  /** This machine has no base model yet. */
   | 'no_model'
-  /** This system has no services that the program could install, or they cannot be told this. */
+  /** The program cannot install a service on this system, or not this service. */
   | 'no_service'
-  /** There is no group, or no longer its adapter, to verify. */
+  /** No group is on record, or the data directory no longer contains its adapter. */
   | 'nothing_kept'
-  /** A limit that does not exist, or has a value that it may not have. */
+  /** A limit does not exist, or has an invalid value. */
   | 'bad_limits'
-  /** Thresholds that are not for this base model, quantisation or backend. */
+  /** The thresholds are for another base model, quantisation or backend. */
   | 'wrong_calibration'
-  /** None of those asked serves that version of the run. */
+  /** No source serves that version of the run. */
   | 'no_such_version'
-  /** A web server does not give what a run has published. */
+  /** A web server does not serve the files of a run. */
   | 'bad_source'
-  /** The Hugging Face hub does not take what is uploaded, or it is not said who uploads it. */
+  /** The Hugging Face hub rejects the upload, or the token is missing. */
   | 'bad_hub'
-  /** The user has ended the program. */
+  /** The user or the system ended the program. */
   | 'stopped'
-  /** A folder with an adapter that was not pulled, or whose manifest is not what the run has signed. */
+  /** A folder was not pulled, or the signature of its manifest is invalid. */
   | 'bad_folder'
-  /** The data directory cannot be read or written. */
+  /** The node cannot read the data directory. */
   | 'unreadable'
-  /** A write to the data directory failed, so nothing more is written: the disk may be full. */
+  /** A write to the data directory failed, and the node writes no more: the disk may be full. */
   | 'unwritable'
 
+/** An error of the node. */
 export class NodeError extends CodedError<NodeErrorCode> {}
 
 /** Returns the reason of an abort when a user or the system interrupts the program. */

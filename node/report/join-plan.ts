@@ -4,49 +4,50 @@ import writeFileAtomic from 'write-file-atomic'
 import type { Invitation } from '../../proto/index.js'
 import { inBytes } from './in-bytes.js'
 
-/** What a download needs of the disk, and what the disk has, in bytes. */
-export interface DownloadRoom {
+/** Bytes that a download needs, and bytes that the disk has. */
+export interface DownloadSpace {
   readonly missing: number
   readonly free: number
 }
 
-/** What a volunteer is told of a run before anything is fetched for it. */
+/** Description of a run that a volunteer reads before anything is fetched. */
 export interface JoinPlan extends Pick<Invitation, 'runId' | 'operator' | 'purpose' | 'base'> {
-  /** Where the base model comes from. */
+  /** Origin of the base model. */
   readonly from: 'given' | 'package' | 'cache' | 'download'
-  /** Only for a download. */
-  readonly capacity: DownloadRoom | null
+  /** Null: no download. */
+  readonly space: DownloadSpace | null
 }
 
-export function planText({ runId, operator, purpose, base, from, capacity }: JoinPlan): string {
+/** Formats a plan. */
+export function planText({ runId, operator, purpose, base, from, space }: JoinPlan): string {
   return [
     `run          ${runId}`,
-    `run by       ${operator === '' ? 'its operator does not say' : operator}`,
-    `for          ${purpose === '' ? 'its operator does not say' : purpose}`,
+    `run by       ${operator === '' ? 'not stated by its operator' : operator}`,
+    `purpose      ${purpose === '' ? 'not stated by its operator' : purpose}`,
     `base model   ${base.name}, ${inBytes(base.sizeBytes)}, SHA-256 ${base.sha256}`,
-    capacity === null
+    space === null
       ? `to fetch     ${NOTHING[from]}`
-      : `to fetch     ${inBytes(capacity.missing)}; ${inBytes(capacity.free)} are free`,
-    ...(capacity === null
+      : `to fetch     ${inBytes(space.missing)}; ${inBytes(space.free)} are free`,
+    ...(space === null
       ? []
       : [`from         the run's nodes${base.sources.map((url) => `, ${new URL(url).host}`).join('')}`]),
   ].join('\n')
 }
 
 const NOTHING: Readonly<Record<JoinPlan['from'], string>> = {
-  given: 'nothing: the base model is the one you gave',
-  package: 'nothing: the base model came with this program',
+  given: 'nothing: you gave the base model',
+  package: 'nothing: the base model is part of this program',
   cache: 'nothing: the base model was fetched before',
   download: 'nothing',
 }
 
-/** Which runs the user has agreed to take part in, each with its base model. */
+/** Runs that the user agreed to join, each with its base model. */
 export interface Agreements {
   has(plan: JoinPlan): Promise<boolean>
   add(plan: JoinPlan): Promise<void>
 }
 
-/** One file per run in the node's data folder, named by the run and holding the hash of its base model. */
+/** Keeps one file per run in the data folder, named after the run, with the hash of its base model. */
 export function agreementsIn(dataDir: string): Agreements {
   const folder = join(dataDir, 'agreed')
   return {

@@ -1,20 +1,20 @@
 import { z } from 'zod'
 import type { Leaderboard } from '../../proto/index.js'
 
-/** Where a key stands on a run's board. */
+/** Place of a key on the leaderboard of a run. */
 export const leaderboardPlace = z.strictObject({
   rank: z.number(),
-  /** Keys that have earned anything. */
+  /** Number of keys with credit. */
   keys: z.number(),
-  /** The name that the key gave itself. */
+  /** Team of the key. */
   team: z.string().nullable(),
-  /** Null: it has no team, or that one is not among those that are listed. */
+  /** Null: the key has no team, or the leaderboard does not list its team. */
   teamRank: z.number().nullable(),
   teams: z.number(),
 })
 export type LeaderboardPlace = z.output<typeof leaderboardPlace>
 
-/** @returns  null: the key has earned nothing, or stands behind those that are listed on a board that others have asked for */
+/** Returns the place of a key; null: the key has no credit, or the leaderboard neither lists the key nor was requested for it. */
 export function placeOn(
   { asked, keys, allKeys, teams, allTeams }: Leaderboard,
   peerId: string,
@@ -27,7 +27,7 @@ export function placeOn(
   return { rank: own.rank, keys: allKeys, team, teamRank: teamPlace === -1 ? null : teamPlace + 1, teams: allTeams }
 }
 
-/** `place 12 of 40; team "night shift", place 2 of 5`. */
+/** Formats a place: `place 12 of 40; team "night shift", place 2 of 5`. */
 export function placeText({ rank, keys, team, teamRank, teams }: LeaderboardPlace): string {
   const place = `place ${rank} of ${keys}`
   if (team === null) return place

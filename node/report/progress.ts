@@ -5,35 +5,35 @@ import { inBytes } from './in-bytes.js'
 import { type JoinPlan, planText } from './join-plan.js'
 import { type LeaderboardPlace, placeText } from './leaderboard-place.js'
 
-/** What a volunteer, or a program that started the node, is told as it happens. */
+/** An event that a node reports to its owner, or to the program that started it. */
 export type NodeProgress =
-  /** What the run is, before anything is fetched. */
+  /** The plan of a run, before anything is fetched. */
   | { readonly type: 'invited'; readonly plan: JoinPlan }
-  /** So much of the base model is there: 0 .. 1. */
+  /** `share`: fetched share of the base model, 0 .. 1. */
   | { readonly type: 'fetching'; readonly share: number; readonly sizeBytes: number }
-  /** A peer or a URL is not asked any more for the base model, or for now. */
+  /** The node no longer asks a peer or a URL for the base model. */
   | { readonly type: 'source-dropped'; readonly source: string; readonly detail: string }
-  /** The base model cannot be had at the moment; the node goes on trying. */
+  /** The base model is not available at the moment. The node keeps trying. */
   | { readonly type: 'base-delayed'; readonly detail: string }
   | {
       readonly type: 'ready'
       readonly peerId: string
       readonly backend: string
-      /** What of the machine it computes with. */
+      /** Resources of the machine that the engine uses. */
       readonly placement: Placement
-      /** What keeps the engine's process from doing harm. */
+      /** Confinement of the engine's process. */
       readonly confinement: Confinement
     }
-  /** The engine was loaded anew for rollouts of so many tokens, or for the type of caches that the run asks for. */
+  /** The engine was reloaded for rollouts of this many tokens, or for the run's type of caches. */
   | {
       readonly type: 'refitted'
       readonly tokens: number
       readonly backend: string
       readonly placement: Placement
     }
-  /** `versions`: how many the run is to have, if it says so. */
+  /** A version is loaded. `versions`: number of versions that the run plans, if it states one. */
   | { readonly type: 'policy'; readonly version: number; readonly versions: number | null; readonly policyId: string }
-  /** Work on a group begins. `inHand`: groups that are made now, this one included. */
+  /** Work on a group begins. `inProgress`: number of groups in progress, this one included. */
   | {
       readonly type: 'leased'
       readonly leaseId: string
@@ -46,39 +46,41 @@ export type NodeProgress =
       readonly leaseId: string
       readonly version: number
       readonly rewards: readonly number[]
-      /** Tokens sampled in all rollouts, and the time it took, beside others that were made meanwhile. */
+      /** Tokens sampled in all rollouts, and the time of the group, which may share the engine with other groups. */
       readonly tokens: number
       readonly ms: number
-      /** Groups that are still made. */
+      /** Number of groups still in progress. */
       readonly inProgress: number
     }
-  /** `earlier`: the verdict on the same group that this one replaces, because an audit spoke later. */
+  /** `earlier`: the verdict on the same group that an audit replaced. */
   | { readonly type: 'verdict'; readonly verdict: Verdict; readonly earlier: Verdict | null }
+  /** The coordinator will never accept the group. */
   | { readonly type: 'dropped'; readonly leaseId: string; readonly code: string }
-  /** The coordinator has not been reached for some seconds; the node goes on trying. `detail`: where, and why not. */
+  /** The node cannot reach the coordinator for some seconds, and keeps trying. `detail`: addresses and errors. */
   | { readonly type: 'offline'; readonly detail: string }
-  /** The coordinator is there again, after `offline`. */
+  /** The coordinator is connected again, after `offline`. */
   | { readonly type: 'online' }
-  /** The coordinator is there, but several attempts in a row to work with it came to nothing; the node goes on trying. */
+  /** Several attempts in a row with a connected coordinator failed. The node keeps trying. */
   | { readonly type: 'trouble'; readonly detail: string }
-  /** There is no work at the moment. `waiting`: finished groups without a verdict; told again when one gets its own. */
+  /** There is no work at the moment. `waiting`: finished groups without a verdict; reported again when a verdict arrives. */
   | { readonly type: 'idle'; readonly reason: string; readonly detail: string; readonly waiting: number }
-  /** By its owner's wish, or by a limit, the node takes no work. `untilMs`: when that is known to end. */
+  /** The owner or a limit pauses the node. `untilMs`: end of the pause, if known. */
   | { readonly type: 'rest'; readonly why: string; readonly untilMs: number | null }
   | { readonly type: 'resumed' }
-  /** What the run's operator tells all volunteers, signed; null: nothing any more. */
+  /** Signed announcement of the run's operator to all volunteers; null: withdrawn. */
   | { readonly type: 'announcement'; readonly text: string | null }
-  /** Where the node's key stands on the run's board: a newer board has come. */
+  /** Place of the node's key on a newer leaderboard. */
   | { readonly type: 'leaderboard'; readonly place: LeaderboardPlace }
-  /** No more work is taken; `waiting`: groups whose verdicts are waited for. */
+  /** The node takes no more work. `waiting`: number of groups without a verdict. */
   | { readonly type: 'finishing'; readonly waiting: number }
-  /** A limit that cannot be kept to here, or anything else that the owner should know of. */
+  /** A limit that this machine cannot keep, or anything else that the owner should know. */
   | { readonly type: 'notice'; readonly text: string }
 
+/** Formats the progress of a download. */
 export const fetchingLine = ({ share, sizeBytes }: Extract<NodeProgress, { type: 'fetching' }>): string =>
   `base model: ${Math.round(100 * share)} % of ${inBytes(sizeBytes)}`
 
-/** One line for the volunteer, or `null` for what happens too often to be worth one. */
+/** Formats an event as a line for the owner; null: the event is too frequent for a line. */
 export function progressLine(progress: NodeProgress): string | null {
   switch (progress.type) {
     case 'invited':
@@ -86,15 +88,15 @@ export function progressLine(progress: NodeProgress): string | null {
     case 'fetching':
       return fetchingLine(progress)
     case 'source-dropped':
-      return `the base model does not come from ${progress.source}: ${progress.detail}`
+      return `no longer fetching the base model from ${progress.source}: ${progress.detail}`
     case 'base-delayed':
-      return `the base model cannot be had now, trying again: ${progress.detail}`
+      return `the base model is not available now, trying again: ${progress.detail}`
     case 'ready':
       return `node ${progress.peerId}, inference on ${progress.backend} (${placementLine(progress.placement)}), ${confinementLine(progress.confinement)}`
     case 'refitted':
-      return `room for rollouts of ${progress.tokens} tokens, inference on ${progress.backend} (${placementLine(progress.placement)})`
+      return `engine reloaded for rollouts of ${progress.tokens} tokens, inference on ${progress.backend} (${placementLine(progress.placement)})`
     case 'policy':
-      return `version ${progress.version}${progress.versions === null ? '' : ` of ${progress.versions}`} is loaded and passed its canary`
+      return `version ${progress.version}${progress.versions === null ? '' : ` of ${progress.versions}`} is loaded, and its canary passed`
     case 'group': {
       const mean = progress.rewards.reduce((sum, reward) => sum + reward, 0) / progress.rewards.length
       const speed = Math.round((1000 * progress.tokens) / Math.max(1, progress.ms))
@@ -103,33 +105,33 @@ export function progressLine(progress: NodeProgress): string | null {
     case 'verdict':
       return verdictLine(progress.verdict, progress.earlier)
     case 'dropped':
-      return `group ${progress.leaseId.slice(0, 8)} was not taken: ${explain(progress.code, '')}`
+      return `group ${progress.leaseId.slice(0, 8)} was rejected: ${explain(progress.code, '')}`
     case 'offline':
-      return `the coordinator cannot be reached, trying again: ${progress.detail}`
+      return `cannot reach the coordinator, trying again: ${progress.detail}`
     case 'online':
       return 'the coordinator is connected again'
     case 'trouble':
-      return `the coordinator cannot be worked with, trying again: ${progress.detail}`
+      return `requests to the coordinator fail, trying again: ${progress.detail}`
     case 'idle':
       return ROUTINE.has(progress.reason) ? null : idleLine(progress.reason, progress.detail)
     case 'leased':
       return null
     case 'rest':
-      return `resting: ${restLine(progress)}`
+      return `paused: ${restLine(progress)}`
     case 'resumed':
       return 'working again'
     case 'announcement':
       return progress.text === null ? null : `the run's operator says: ${forTerminal(progress.text)}`
     case 'leaderboard':
-      return `on the board: ${placeText(progress.place)}`
+      return `on the leaderboard: ${placeText(progress.place)}`
     case 'finishing':
-      return `no more work is taken; waiting for ${countOf(progress.waiting, 'verdict')}`
+      return `taking no more work; waiting for ${countOf(progress.waiting, 'verdict')}`
     case 'notice':
       return progress.text
   }
 }
 
-/** What an engine took of the machine. */
+/** Formats the resources that an engine uses. */
 export function placementLine({ layers, allLayers, deviceNames, mainBytes, gpuBytes, ...rest }: Placement): string {
   const { slots, contextSize, flashAttention, cacheType } = rest
   const where = layers === 0 ? [] : [`${layers} of ${allLayers} layers on ${deviceNames.join(' and ')}`]
@@ -145,25 +147,25 @@ export function placementLine({ layers, allLayers, deviceNames, mainBytes, gpuBy
 const BOUNDS: Readonly<Record<ConfinementLevel, string>> = {
   files: 'in a process without network and without your files',
   network: 'in a process without network that can read your files',
-  none: 'in a process that can do whatever you can',
+  none: 'in a process with all of your rights',
 }
 
 const confinementLine = ({ level, lacks }: Confinement): string =>
   lacks.length === 0 ? BOUNDS[level] : `${BOUNDS[level]} (${lacks.join('; ')})`
 
-/** Why a node rests, and until when, by the clock of the place. */
+/** Formats the reason and the end of a pause, in local time. */
 export const restLine = ({ why, untilMs }: { readonly why: string; readonly untilMs: number | null }): string =>
   untilMs === null
     ? why
     : `${why}, until ${new Date(untilMs).toLocaleString('en-GB', { dateStyle: 'medium', timeStyle: 'short' })}`
 
-/** What belongs to the life of any node, in words; all else is told by its code. */
+/** Texts for the reasons that every node meets. All other reasons are shown with their code. */
 const EXPECTED: Readonly<Partial<Record<RefusalCode, string>>> = {
-  not_registered: 'the run has taken this node in; work begins with the next round, mostly within seconds',
-  complete: 'the run is complete: its last version is published, and there is no more work',
+  not_registered: 'the run has registered this node; work begins with the next round, usually within seconds',
+  complete: 'the run is complete: its last version is published',
 }
 
-/** Why there is no work at the moment. */
+/** Formats the reason why there is no work. */
 export function idleLine(reason: string, detail: string): string {
   const why = detail === '' ? '' : `: ${forTerminal(detail)}`
   if (reason === 'paused') return `the operator has paused the run${why}`
@@ -171,10 +173,10 @@ export function idleLine(reason: string, detail: string): string {
   return (isRefusalCode(reason) ? EXPECTED[reason] : undefined) ?? `no work: ${explain(reason, forTerminal(detail))}`
 }
 
-/** Text of a stranger for a terminal: on one line, and with nothing in it that moves the cursor or turns the direction of what follows. */
+/** Makes untrusted text safe for a terminal: one line, no control characters, and no change of text direction. */
 export const forTerminal = (text: string): string => text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, ' ')
 
-/** Reasons for a pause that come and go by the minute. */
+/** Reasons that change by the minute. */
 const ROUTINE: ReadonlySet<string> = new Set<RefusalCode>([
   'no_work',
   'too_many_leases',
@@ -186,19 +188,20 @@ const CONSEQUENCES: Readonly<Record<RefusalConsequence, string>> = {
   none: 'no further consequence',
   audits: 'consequence: closer audits',
   quarantine: 'consequence: no leases for a while (quarantine)',
-  exclusion: 'consequence: no leases for this key any more (exclusion); `prove-node verify` repeats the check at home',
+  exclusion:
+    'consequence: no more leases for this key (exclusion); `prove-node verify` repeats the check on this machine',
 }
 
-/** One sentence on what became of a group, and of what was said of it before. */
+/** Formats a verdict, and the earlier verdict that it replaces. */
 export function verdictLine({ leaseId, accepted, code, detail, credit }: Verdict, earlier: Verdict | null): string {
   const group = leaseId.slice(0, 8)
-  const before = earlier === null ? '' : `, in place of ${earlier.accepted ? `credit ${earlier.credit}` : earlier.code}`
+  const before = earlier === null ? '' : `, replaces ${earlier.accepted ? `credit ${earlier.credit}` : earlier.code}`
   if (accepted || code === null) return `group ${group} accepted, credit ${credit}${before}`
   const what = earlier?.accepted ? `revoked by a later audit${before}` : `refused${before}`
   return `group ${group} ${what}: ${explain(code, detail)}; ${CONSEQUENCES[REFUSALS[code].consequence]}`
 }
 
-/** A code with its meaning and what the coordinator adds. */
+/** Formats a code with its meaning and the detail of the coordinator. */
 function explain(code: string, detail: string): string {
   const meaning = isRefusalCode(code) ? ` - ${REFUSALS[code].meaning}` : ''
   return `${code}${meaning}${detail === '' ? '' : ` (${detail})`}`

@@ -2,18 +2,18 @@ import { createLogUpdate } from 'log-update'
 import type { NodeView } from '../session/view.js'
 import { screenLines } from './screen-lines.js'
 
-/** A picture in the terminal that is drawn anew in place. */
+/** A view in the terminal that is redrawn in place. */
 export interface LiveScreen {
-  /** @param show  asked each time it is drawn */
+  /** Starts to draw. @param show  returns the current view */
   follow(show: () => NodeView): void
-  /** Takes the picture away. @returns  brings it back */
+  /** Hides the view. @returns a function that shows it again */
   hide(): () => void
-  /** Leaves the last picture where it is. */
+  /** Stops, and leaves the last view on the screen. */
   close(): void
 }
 
 const DRAW_EVERY_MS = 1000
-const HINT = 'Ctrl-C ends; elsewhere: prove-node pause, resume, finish, limits'
+const HINT = 'Ctrl-C ends the node. In another terminal: prove-node pause, resume, finish, limits'
 
 export function createLiveScreen(terminal: NodeJS.WriteStream): LiveScreen {
   const update = createLogUpdate(terminal)
@@ -23,9 +23,9 @@ export function createLiveScreen(terminal: NodeJS.WriteStream): LiveScreen {
   const draw = (hint: string): void => {
     if (show === null) return
     const lines = screenLines(show(), { nowMs: Date.now(), columns: terminal.columns })
-    // A picture that is higher than the terminal could not be drawn over.
+    // A view that is higher than the terminal could not be redrawn.
     const shown = [...lines, ...(hint === '' ? [] : [hint])].slice(0, Math.max(1, terminal.rows - 1))
-    // log-update 7.2.0 writes over what follows when a change in the middle adds a line.
+    // log-update 7.2.0 overwrites the following lines when a change adds a line in the middle.
     if (shown.length !== height) update.clear()
     height = shown.length
     update(shown.join('\n'))

@@ -4,10 +4,10 @@ import { placeText } from '../report/leaderboard-place.js'
 import type { NodeView } from '../session/view.js'
 
 const LABEL_COLUMNS = 9
-/** Narrower ones are drawn as if they had so many: the terminal cuts what is too long. */
+/** Least width of the view: a narrower terminal cuts the lines. */
 const FEWEST_COLUMNS = 30
 
-/** What the owner of a node sees of it, in lines of at most so many columns. */
+/** Formats a view in lines of at most `columns` columns. */
 export function screenLines(
   view: NodeView,
   { nowMs, columns }: { readonly nowMs: number; readonly columns: number },
@@ -44,20 +44,21 @@ function versionOf({ version, versions }: NodeView): string {
 function speedOf({ rollouts, tokens, tokensPerSecond, backend }: NodeView): string {
   if (backend === null) return '-'
   const speed = `${Math.round(tokensPerSecond)} tokens/s on ${backend}`
-  return rollouts === 0 ? speed : `${speed}, ${countOf(rollouts, 'rollout')} in flight, ${tokens} tokens so far`
+  return rollouts === 0 ? speed : `${speed}, ${countOf(rollouts, 'rollout')} in progress, ${tokens} tokens so far`
 }
 
 const credit = (value: number): string => Math.round(value).toLocaleString('en')
 
 const UNITS = ['B', 'kB', 'MB', 'GB', 'TB'] as const
 
+/** Formats a number of bytes. */
 export function bytes(count: number): string {
   const power = Math.min(UNITS.length - 1, count < 1 ? 0 : Math.floor(Math.log10(count) / 3))
   const value = count / 1000 ** power
   return `${power === 0 || value >= 100 ? Math.round(value) : value.toFixed(1)} ${UNITS[power]}`
 }
 
-/** `3 min`, `2 h 5 min`, `4 d 3 h`. */
+/** Formats the running time: `3 min`, `2 h 5 min`, `4 d 3 h`. */
 export function durationOf(ms: number): string {
   const minutes = Math.max(0, Math.floor(ms / 60_000))
   const hours = Math.floor(minutes / 60)

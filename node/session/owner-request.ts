@@ -3,19 +3,19 @@ import type { WorkLimit } from '../limits/work-limit.js'
 import type { Duty } from '../work/pause-control.js'
 import type { Pause } from './kept-pause.js'
 
-/** What the owner of a node has said last; a limit counts where he has said nothing. */
+/** The last request of a node's owner. Without a request the limits decide. */
 export interface OwnerRequest {
   /** @param forMs  null: until `resume` */
   pause(forMs: number | null, atOnce: boolean): void
   resume(): void
   finish(): void
-  /** The pause that lasts; null: there is none. */
+  /** The current pause; null: no pause. */
   readonly pausing: Pause | null
-  /** The duty at this moment. */
+  /** Returns the duty at the moment. */
   dutyUnder(limit: WorkLimit): Duty
 }
 
-/** @param earlier  a pause that was wished for before the node started */
+/** @param earlier  a pause from before the start */
 export function createOwnerRequest(clock: Pick<Clock, 'now'>, earlier: Pause | null = null): OwnerRequest {
   let pause = earlier
   let finishing = false
@@ -39,7 +39,7 @@ export function createOwnerRequest(clock: Pick<Clock, 'now'>, earlier: Pause | n
     dutyUnder(limit) {
       if (finishing) return { kind: 'finish' }
       const lasting = pausing()
-      if (lasting !== null) return { kind: 'rest', why: 'paused by its owner', ...lasting }
+      if (lasting !== null) return { kind: 'rest', why: 'by its owner', ...lasting }
       const permit = limit.mayWork()
       if (permit.ok) return { kind: 'work' }
       return { kind: 'rest', why: permit.why, untilMs: permit.untilMs ?? null, atOnce: permit.atOnce ?? false }

@@ -8,7 +8,7 @@ import { readLastGroup, readLedgers } from '../store/records.js'
 import type { NodeDatabase } from '../store/store.js'
 import type { NodeView } from './view.js'
 
-/** What commands in another terminal ask of a running node. */
+// Paths of the requests to a running node from other terminals.
 export const STATUS = '/status'
 export const PAUSE = '/pause'
 export const RESUME = '/resume'
@@ -17,22 +17,22 @@ export const LIMITS = '/limits'
 export const LEDGERS = '/ledgers'
 export const LAST_GROUP = '/last-group'
 
-/** A running node, as its owner steers it. */
-export interface Steering {
+/** Controls of a running node. */
+export interface NodeControls {
   view(): NodeView
-  /** Also over restarts of the node. @param forMs  null: until `resume` */
+  /** Pauses the node, also over restarts. @param forMs  null: until `resume` */
   pause(forMs: number | null, atOnce: boolean): Promise<void>
   resume(): Promise<void>
   finish(): void
   readonly limits: LimitSettings
-  /** @throws NodeError, EngineError when they cannot be kept to; those before them are in force then */
+  /** Changes limits. @throws NodeError, EngineError if the node cannot apply them; the earlier limits then stay in force */
   setLimits(changes: LimitChanges): Promise<LimitsChanged>
 }
 
-/** What became of a change of limits. */
+/** Result of a change of limits. */
 export const limitsChanged = z.strictObject({
   limits: limitSettings,
-  /** What the owner should know of, in words. */
+  /** Texts for the owner. */
   notices: z.array(z.string()),
 })
 export type LimitsChanged = z.output<typeof limitsChanged>
@@ -40,34 +40,35 @@ export type LimitsChanged = z.output<typeof limitsChanged>
 const pauseAsk = z.strictObject({ forMs: z.number().positive().max(1e10).nullable(), atOnce: z.boolean() })
 const limitsAsk = z.strictObject({ changes: z.record(z.string(), z.unknown()) })
 
-export const steeringRoutes = (steering: Steering, database: NodeDatabase): readonly ControlRoute[] => [
-  { method: 'GET', path: STATUS, answer: async () => ({ json: steering.view() }) },
+/** Returns the routes of the control socket. */
+export const controlRoutes = (controls: NodeControls, database: NodeDatabase): readonly ControlRoute[] => [
+  { method: 'GET', path: STATUS, answer: async () => ({ json: controls.view() }) },
   {
     method: 'POST',
     path: PAUSE,
     async answer({ body }) {
       const { forMs, atOnce } = parse(pauseAsk, body)
-      await steering.pause(forMs, atOnce)
-      return { json: steering.view() }
+      await controls.pause(forMs, atOnce)
+      return { json: controls.view() }
     },
   },
   {
     method: 'POST',
     path: RESUME,
     async answer() {
-      await steering.resume()
-      return { json: steering.view() }
+      await controls.resume()
+      return { json: controls.view() }
     },
   },
   {
     method: 'POST',
     path: FINISH,
     async answer() {
-      steering.finish()
-      return { json: steering.view() }
+      controls.finish()
+      return { json: controls.view() }
     },
   },
-  { method: 'GET', path: LIMITS, answer: async () => ({ json: { limits: steering.limits, notices: [] } }) },
+  { method: 'GET', path: LIMITS, answer: async () => ({ json: { limits: controls.limits, notices: [] } }) },
   {
     method: 'POST',
     path: LIMITS,
@@ -75,7 +76,7 @@ export const steeringRoutes = (steering: Steering, database: NodeDatabase): read
       const changes = parse(limitsAsk, body).changes as LimitChanges
       try {
         parseLimits(changed({}, changes), 'the limits')
-        return { json: await steering.setLimits(changes) }
+        return { json: await controls.setLimits(changes) }
       } catch (cause) {
         if (!(cause instanceof Error)) throw cause
         throw new ControlRefusal('bad_request', cause instanceof NodeError ? cause.detail : cause.message, { cause })
@@ -99,7 +100,7 @@ export const steeringRoutes = (steering: Steering, database: NodeDatabase): read
 
 const packed = ({ body, ...group }: KeptGroup): object => ({ ...group, body: Buffer.from(body).toString('base64') })
 
-/** A kept group as it comes over the socket. */
+/** A kept group on the socket. */
 export const packedGroup = z
   .strictObject({ bodySha256: z.string(), origin: groupOriginSchema, body: z.base64() })
   .transform(({ body, ...group }): KeptGroup => ({ ...group, body: Buffer.from(body, 'base64') }))

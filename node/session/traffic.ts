@@ -4,19 +4,20 @@ import writeFileAtomic from 'write-file-atomic'
 import { z } from 'zod'
 import type { Clock, Metrics } from '../../swarm/index.js'
 
-/** Bytes on the node's connections, as libp2p counts them before encryption and the headers of TCP. */
+/** Bytes on the node's connections, counted by libp2p without encryption and TCP headers. */
 export interface Traffic {
   readonly sent: number
   readonly received: number
 }
 
-export interface TrafficBook {
-  /** Since the program started. */
+/** Counts the traffic of a node. */
+export interface TrafficCounter {
+  /** Traffic since the start of the program. */
   readonly session: Traffic
   readonly month: Traffic
-  /** When the next month begins, by the clock of the place (ms since 1970). */
+  /** Start of the next month in local time (ms since 1970). */
   readonly nextMonthMs: number
-  /** Counts what has come up. */
+  /** Adds the traffic since the last call. */
   count(): Promise<void>
   close(): Promise<void>
 }
@@ -36,13 +37,13 @@ export async function trafficOf(metrics: Metrics): Promise<Traffic> {
 }
 
 /**
- * Keeps the month's traffic in the data folder. A damaged record counts as none: it bounds what the node takes, and nothing depends on it.
- * @param read  totals since the program started
+ * Opens the traffic count of the month in the data folder. A damaged record counts as zero, because only a limit depends on it.
+ * @param read  returns the totals since the start of the program
  */
-export async function openTrafficBook(
+export async function openTrafficCounter(
   dataDir: string,
   { read, clock }: { read(): Promise<Traffic>; readonly clock: Pick<Clock, 'now'> },
-): Promise<TrafficBook> {
+): Promise<TrafficCounter> {
   const path = join(dataDir, FILE)
   let session: Traffic = { sent: 0, received: 0 }
   let month = monthOf(clock.now())

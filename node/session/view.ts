@@ -5,43 +5,43 @@ import { leaderboardPlace } from '../report/leaderboard-place.js'
 import { fetchingLine, forTerminal, idleLine, type NodeProgress, restLine, verdictLine } from '../report/progress.js'
 import type { LedgerTotals } from '../store/ledger.js'
 
-/** What a node is doing, as its owner sees it: on the screen, and in the answer to `prove-node status`. */
+/** State of a node on the live screen, and in the answer to `prove-node status`. */
 export const nodeView = z.strictObject({
   peerId: z.string(),
-  /** Where the coordinator is reached. */
+  /** Address of the coordinator. */
   coordinator: z.string(),
   startedAtMs: z.number(),
-  /** In words. */
+  /** Text for the owner. */
   state: z.string(),
   phase: z.enum(['starting', 'waiting', 'working', 'resting', 'trouble', 'finishing', 'complete']),
   version: z.number().nullable(),
-  /** How many the run is to have. */
+  /** Number of versions that the run plans. */
   versions: z.number().nullable(),
   backend: z.string().nullable(),
   rollouts: z.number(),
   tokens: z.number(),
   tokensPerSecond: z.number(),
-  /** Since the program started. */
+  /** Since the start of the program. */
   accepted: z.number(),
   refused: z.number(),
   credit: z.number(),
-  /** Groups without a verdict. */
+  /** Number of groups without a verdict. */
   waiting: z.number(),
-  /** Of all time, in this run. */
+  /** Since the node joined the run. */
   allAccepted: z.number(),
   allCredit: z.number(),
-  /** On the newest board that has come; null: it has earned nothing there. */
+  /** Place on the newest leaderboard; null: no place. */
   place: leaderboardPlace.nullable(),
-  /** What the run's operator tells all volunteers. */
+  /** Announcement of the run's operator. */
   announcement: z.string().nullable(),
-  /** What was said last of groups that were refused or not taken, the newest first. */
+  /** The last reasons for refused or rejected groups, the newest first. */
   reasons: z.array(z.string()),
   peers: z.number(),
   sent: z.number(),
   received: z.number(),
-  /** Both ways, in this month. */
+  /** Traffic of this month in both directions. */
   monthBytes: z.number(),
-  /** In force, in words, and those that cannot be kept to. */
+  /** Limits in force, and limits that have no effect here, as texts. */
   limits: z.array(z.string()),
   notKept: z.array(z.string()),
 })
@@ -49,8 +49,8 @@ export const nodeView = z.strictObject({
 export type NodeView = z.output<typeof nodeView>
 type Phase = NodeView['phase']
 
-/** The part of the picture that follows from what the node reports. */
-export interface Story
+/** The part of the view that follows from the node's progress. */
+export interface ReportedState
   extends Pick<
     NodeView,
     | 'state'
@@ -68,13 +68,13 @@ export interface Story
     | 'reasons'
   > {}
 
-/** So many reasons are shown. */
+/** Number of reasons in the view. */
 const REASONS = 3
 
-const LOADING = 'starting: the model is loaded and checked'
+const LOADING = 'starting: loading and checking the model'
 
-/** @param before  what became of the node's groups before the program started */
-export function beginStory(before: Pick<LedgerTotals, 'accepted' | 'credit'>): Story {
+/** Returns the state at the start. @param before  totals of earlier processes */
+export function initialState(before: Pick<LedgerTotals, 'accepted' | 'credit'>): ReportedState {
   return {
     state: LOADING,
     phase: 'starting',
@@ -92,20 +92,21 @@ export function beginStory(before: Pick<LedgerTotals, 'accepted' | 'credit'>): S
   }
 }
 
-export function continueStory(story: Story, progress: NodeProgress): Story {
-  const now = (phase: Phase, state: string): Story => ({ ...story, phase, state })
+/** Returns the state after an event of the node. */
+export function stateAfter(before: ReportedState, progress: NodeProgress): ReportedState {
+  const now = (phase: Phase, state: string): ReportedState => ({ ...before, phase, state })
   switch (progress.type) {
     case 'invited':
     case 'source-dropped':
-      return story
+      return before
     case 'fetching':
       return now('starting', progress.share < 1 ? `starting: ${fetchingLine(progress)}` : LOADING)
     case 'base-delayed':
-      return now('trouble', `the base model cannot be had now, trying again: ${progress.detail}`)
+      return now('trouble', `the base model is not available now, trying again: ${progress.detail}`)
     case 'ready':
       return { ...now('waiting', 'looking for the coordinator'), backend: progress.backend }
     case 'refitted':
-      return { ...story, backend: progress.backend }
+      return { ...before, backend: progress.backend }
     case 'policy':
       return { ...now('waiting', 'asking for work'), version: progress.version, versions: progress.versions }
     case 'leased':
@@ -115,56 +116,56 @@ export function continueStory(story: Story, progress: NodeProgress): Story {
         ? now('working', workingOn(progress.inProgress, progress.rewards.length))
         : now('waiting', 'asking for work')
     case 'verdict':
-      return judged(story, progress.verdict, progress.earlier)
+      return counted(before, progress.verdict, progress.earlier)
     case 'dropped':
-      return { ...story, reasons: [`not taken: ${progress.code}`, ...story.reasons].slice(0, REASONS) }
+      return { ...before, reasons: [`rejected: ${progress.code}`, ...before.reasons].slice(0, REASONS) }
     case 'offline':
-      return now('trouble', `the coordinator cannot be reached, trying again: ${progress.detail}`)
+      return now('trouble', `cannot reach the coordinator, trying again: ${progress.detail}`)
     case 'trouble':
-      return now('trouble', `the coordinator cannot be worked with, trying again: ${progress.detail}`)
+      return now('trouble', `requests to the coordinator fail, trying again: ${progress.detail}`)
     case 'idle':
       if (progress.reason === 'complete') return now('complete', idleLine(progress.reason, progress.detail))
       return now('waiting', waitingFor(progress))
     case 'rest':
-      return now('resting', `resting: ${restLine(progress)}`)
+      return now('resting', `paused: ${restLine(progress)}`)
     case 'online':
-      return story.phase === 'trouble' ? goingOn(story) : story
+      return before.phase === 'trouble' ? resumed(before) : before
     case 'resumed':
-      return goingOn(story)
+      return resumed(before)
     case 'announcement':
-      return { ...story, announcement: progress.text === null ? null : forTerminal(progress.text) }
+      return { ...before, announcement: progress.text === null ? null : forTerminal(progress.text) }
     case 'leaderboard':
-      return { ...story, place: progress.place }
+      return { ...before, place: progress.place }
     case 'finishing':
       return now('finishing', `ending: waiting for ${countOf(progress.waiting, 'verdict')}`)
     case 'notice':
-      return story
+      return before
   }
 }
 
 const workingOn = (groups: number, rollouts: number): string =>
   `working on ${groups > 1 ? `${groups} groups` : 'a group'} of ${countOf(rollouts, 'rollout')}`
 
-/** Without an engine it has the start still before it. */
-const goingOn = (story: Story): Story =>
-  story.backend === null
-    ? { ...story, phase: 'starting', state: 'starting' }
-    : { ...story, phase: 'waiting', state: 'asking for work' }
+/** Returns the state after an interruption: without an engine the node is still starting. */
+const resumed = (before: ReportedState): ReportedState =>
+  before.backend === null
+    ? { ...before, phase: 'starting', state: 'starting' }
+    : { ...before, phase: 'waiting', state: 'asking for work' }
 
-/** What a node without a lease waits for; the two that come and go by the second need no code. */
+/** Formats the reason for a wait. Reasons that change by the second need no code. */
 const waitingFor = ({ reason, detail }: Extract<NodeProgress, { type: 'idle' }>): string =>
   reason === 'no_work' || reason === 'too_many_leases' || reason === 'wrong_policy'
-    ? 'waiting for work: the run has enough groups under way'
+    ? 'waiting for work: enough groups are in progress'
     : idleLine(reason, detail)
 
-/** Counts a verdict, and takes back what it replaces. */
-function judged(story: Story, verdict: Verdict, earlier: Verdict | null): Story {
-  const { accepted, refused, credit, allAccepted, allCredit, reasons } = story
+/** Counts a verdict, and subtracts the one that it replaces. */
+function counted(before: ReportedState, verdict: Verdict, earlier: Verdict | null): ReportedState {
+  const { accepted, refused, credit, allAccepted, allCredit, reasons } = before
   const more = Number(verdict.accepted) - Number(earlier?.accepted ?? false)
   const earned = verdict.credit - (earlier?.credit ?? 0)
   const wasRefused = earlier !== null && !earlier.accepted
   return {
-    ...story,
+    ...before,
     accepted: accepted + more,
     refused: refused + Number(!verdict.accepted) - Number(wasRefused),
     credit: credit + earned,

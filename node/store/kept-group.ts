@@ -4,7 +4,7 @@ import { CACHE_TYPES, USUAL_CACHE } from '../../rollout/engine/index.js'
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/)
 const count = z.int().min(0)
 
-/** Under what a group was made: with its body all that is needed to judge it again, at home and offline. */
+/** Origin of a group. Together with the body, it is enough to verify the group again offline. */
 export const groupOriginSchema = z.strictObject({
   peerId: z.string(),
   lease: z.strictObject({
@@ -14,7 +14,7 @@ export const groupOriginSchema = z.strictObject({
     policyId: sha256,
     version: count,
     taskId: z.string(),
-    /** JSON, as it came. */
+    /** JSON, as received. */
     task: z.string(),
     seed: sha256,
     groupSize: count,
@@ -28,11 +28,10 @@ export const groupOriginSchema = z.strictObject({
     maxCalls: count,
   }),
   base: z.strictObject({ name: z.string(), sha256, quantisation: z.string() }),
-  /** `null`: the bare base. */
+  /** `null`: the base model alone. */
   adapterSha256: sha256.nullable(),
   toolCallFormat: z.string(),
   reward: z.string(),
-  /** Left out by earlier versions. */
   cacheType: z.enum(CACHE_TYPES).default(USUAL_CACHE),
 })
 export type GroupOrigin = z.output<typeof groupOriginSchema>
@@ -45,6 +44,6 @@ export interface KeptGroup {
   readonly body: Uint8Array
 }
 
-/** A round that is over, with its secret (hex, 32 bytes), as a later manifest shows it. */
+/** A closed round, with the secret (hex, 32 bytes) that a later manifest reveals. */
 export const closedRoundSchema = z.strictObject({ round: count, secret: sha256 })
 export type ClosedRound = z.output<typeof closedRoundSchema>

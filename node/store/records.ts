@@ -4,14 +4,15 @@ import { type ClosedRound, closedRoundSchema, type KeptGroup } from './kept-grou
 import { type LedgerTotals, totalsOf } from './ledger.js'
 import { type NodeStore, verdictSchema } from './store.js'
 
-/** What became of a node's groups in one run. */
+/** The verdicts on a node's groups in one run. */
 export interface RunLedger {
   readonly run: string
   readonly totals: LedgerTotals
-  /** In the order in which they were given. */
+  /** In their order. */
   readonly verdicts: readonly Verdict[]
 }
 
+/** Schema of a `RunLedger`. */
 export const runLedger: z.ZodType<RunLedger> = z.strictObject({
   run: z.string(),
   totals: z.strictObject({
@@ -25,7 +26,7 @@ export const runLedger: z.ZodType<RunLedger> = z.strictObject({
   verdicts: z.array(verdictSchema),
 })
 
-/** @throws NodeError `unreadable` */
+/** Reads the verdicts of all runs. @throws NodeError `unreadable` */
 export async function readLedgers(stores: ReadonlyMap<string, NodeStore>): Promise<RunLedger[]> {
   const ledgers: RunLedger[] = []
   for (const [run, store] of stores) {
@@ -35,23 +36,23 @@ export async function readLedgers(stores: ReadonlyMap<string, NodeStore>): Promi
   return ledgers
 }
 
-/** The newest group with a verdict, and what is known about it. */
+/** The newest group with a verdict, with the data to verify it. */
 export interface LastGroup {
   readonly run: string
   readonly group: KeptGroup
-  /** Every verdict on it, the last one counts. */
+  /** All verdicts on the group. The last one counts. */
   readonly verdicts: readonly Verdict[]
   readonly closedRounds: readonly ClosedRound[]
 }
 
-/** All of a last group but the group itself. */
+/** A `LastGroup` without its group. */
 export const lastGroupFrame = z.strictObject({
   run: z.string(),
   verdicts: z.array(verdictSchema),
   closedRounds: z.array(closedRoundSchema),
 })
 
-/** Of all runs the group with the newest verdict, if there is one. @throws NodeError `unreadable` */
+/** Reads the group with the newest verdict of all runs. @throws NodeError `unreadable` */
 export async function readLastGroup(stores: ReadonlyMap<string, NodeStore>): Promise<LastGroup | null> {
   let last: LastGroup | null = null
   for (const [run, store] of stores) {

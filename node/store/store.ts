@@ -16,54 +16,55 @@ import {
 export interface PendingGroup {
   readonly leaseId: string
   readonly bodySha256: string
-  /** The signed announcement, as it is sent. */
+  /** The signed announcement. */
   readonly sealed: Uint8Array
   readonly body: Uint8Array
-  /** Left out: the group cannot be judged again at home. */
+  /** Missing: the node cannot verify the group again. */
   readonly origin?: GroupOrigin
 }
 
 /**
- * What a node must not forget: groups without a verdict, and the verdicts it was given. Besides, the newest group with a
- * verdict, to be verified at home. One process per directory.
+ * Records of a node for one run: groups without a verdict, all verdicts, and the newest group with a verdict, which the owner can verify.
+ * One process per directory.
  */
 export interface NodeStore {
+  /** Reads the groups without a verdict. */
   pending(): Promise<PendingGroup[]>
-  /** Resolves when the group is on disk. @throws NodeError `unwritable`, as every write after one that failed */
+  /** Resolves when the group is on disk. @throws NodeError `unwritable`, after which every write fails */
   addPending(group: PendingGroup): Promise<void>
   /** Forgets a group that will never get a verdict. */
   removePending(leaseId: string): Promise<void>
-  /** Of a group without a verdict, or of the newest that got one: the coordinator's disk may have lost it. */
+  /** Reads the body of a group without a verdict, or of the newest group with one: the coordinator's disk may have lost it. */
   body(bodySha256: string): Promise<Uint8Array | null>
-  /** The position behind the newest verdict on record: where to ask the coordinator to go on from. @throws NodeError `unreadable` */
+  /** Returns the position after the newest verdict on record, from which the node asks the coordinator to continue. @throws NodeError `unreadable` */
   verdictCount(): Promise<number>
   /**
-   * Appends verdicts from position `from` on, passing over those already on record, and in the same write forgets the
-   * groups they settle: a group with a verdict would otherwise be offered for ever. The last of them is kept. The coordinator
-   * does not keep the oldest, so there may be a gap before them.
-   * @returns the new ones
+   * Appends verdicts from position `from` on, except those on record. The same write removes the groups with these verdicts, because a
+   * group on record is offered again, and keeps the last one of them. The coordinator drops old verdicts, so a gap is possible.
+   * @returns the new verdicts
    */
   addVerdicts(from: number, verdicts: readonly Verdict[]): Promise<Verdict[]>
-  /** All of them in their order, several for a lease if an audit spoke later. @throws NodeError `unreadable` when a record is damaged */
+  /** Reads all verdicts in their order. A lease with an audit may have several. @throws NodeError `unreadable` for a damaged record */
   verdicts(): Promise<Verdict[]>
-  /** The last verdict on a lease. @throws NodeError `unreadable` */
+  /** Reads the last verdict on a lease. @throws NodeError `unreadable` */
   verdictOn(leaseId: string): Promise<Verdict | null>
-  /** @throws NodeError `unreadable` */
+  /** Reads the newest group with a verdict. @throws NodeError `unreadable` */
   keptGroup(): Promise<KeptGroup | null>
-  /** Replaces the closed rounds on record by those of a newer manifest. @throws NodeError `unwritable` */
+  /** Replaces the closed rounds on record. @throws NodeError `unwritable` */
   keepRounds(rounds: readonly ClosedRound[]): Promise<void>
-  /** @throws NodeError `unreadable` */
+  /** Reads the closed rounds. @throws NodeError `unreadable` */
   rounds(): Promise<ClosedRound[]>
-  /** Nodes of the run that were reached, to be looked for at the next start. Replaces those on record. */
+  /** Replaces the reached nodes on record, which the next start dials. */
   keepPeers(peers: readonly KnownPeer[]): Promise<void>
-  /** A record that is damaged counts as none: others tell of other nodes. */
+  /** Reads the reached nodes. A damaged record counts as empty, because other nodes know more nodes. */
   peers(): Promise<readonly KnownPeer[]>
-  /** The newest notice of where the coordinator is to be found, sealed. */
+  /** Replaces the signed notice of the coordinator's addresses. */
   keepNotice(sealed: Uint8Array): Promise<void>
   notice(): Promise<Uint8Array | null>
   close(): Promise<void>
 }
 
+/** Schema of a verdict on record. */
 export const verdictSchema: z.ZodType<Verdict> = z.strictObject({
   leaseId: z.string(),
   bodySha256: z.string(),
@@ -88,13 +89,13 @@ const peersSchema: z.ZodType<readonly KnownPeer[]> = z
   .max(LIMITS.peersKept.value)
 
 const keptSchema = z.strictObject({ bodySha256: z.string(), origin: groupOriginSchema })
-/** The place of a record of which there is one. */
+/** Key of a record without siblings. */
 const ONLY = 'newest'
 
 const key = (position: number): string => String(position).padStart(12, '0')
 
 /**
- * @param runId  a node may take part in several runs; their records never meet
+ * Opens the records of one run in a data directory. Runs never share records.
  * @throws NodeError `in_use`, `unreadable`
  */
 export async function openNodeStore(directory: string, runId: string): Promise<NodeStore> {
@@ -103,14 +104,14 @@ export async function openNodeStore(directory: string, runId: string): Promise<N
 
 /** The records of all runs in a data directory. */
 export interface NodeDatabase {
-  /** Closing it closes all of them. */
+  /** Returns the records of a run. Closing them closes the database. */
   storeOf(runId: string): NodeStore
-  /** Of every run that has records. */
+  /** Returns the records of every run. */
   stores(): Promise<ReadonlyMap<string, NodeStore>>
   close(): Promise<void>
 }
 
-/** @throws NodeError `in_use`, `unreadable` */
+/** Opens a data directory. @throws NodeError `in_use`, `unreadable` */
 export async function openNodeDatabase(directory: string, { createIfMissing = true } = {}): Promise<NodeDatabase> {
   const db = new Level<string, unknown>(directory, { createIfMissing })
   await open(db, directory)
@@ -118,7 +119,7 @@ export async function openNodeDatabase(directory: string, { createIfMissing = tr
     storeOf: (runId) => storeOf(db, directory, runId),
     async stores() {
       const runs = new Set<string>()
-      // Sublevels have no list of their own; their keys begin with their names.
+      // LevelDB has no list of sublevels, but their keys begin with their names.
       for await (const name of db.keys()) {
         const [, runId] = /^!([^!:]+):/.exec(name) ?? []
         if (runId !== undefined) runs.add(runId)
@@ -130,31 +131,82 @@ export async function openNodeDatabase(directory: string, { createIfMissing = tr
 }
 
 /**
- * The records of every run that a data directory knows, without taking part in any. Close one of them, or `close`, when done.
- * @throws NodeError `nothing_kept` when no node has worked there, `in_use`, `unreadable`
+ * Opens the records of every run in a data directory, without joining a run.
+ * @throws NodeError `nothing_kept` if no node has worked there, `in_use`, `unreadable`
  */
 export async function openNodeStores(
   directory: string,
 ): Promise<{ readonly stores: ReadonlyMap<string, NodeStore>; close(): Promise<void> }> {
   if (!existsSync(directory))
-    throw new NodeError('nothing_kept', `no node has kept anything in ${directory}: is this its --data-dir?`)
+    throw new NodeError('nothing_kept', `no node has worked in ${directory}: give the --data-dir of the node`)
   const database = await openNodeDatabase(directory, { createIfMissing: false })
   return { stores: await database.stores(), close: () => database.close() }
 }
 
+function sublevelsOf(db: Level<string, unknown>, runId: string) {
+  return {
+    announcements: db.sublevel<string, Uint8Array>(`${runId}:announcements`, { valueEncoding: 'view' }),
+    bodies: db.sublevel<string, Uint8Array>(`${runId}:bodies`, { valueEncoding: 'view' }),
+    hashes: db.sublevel<string, string>(`${runId}:hashes`, { valueEncoding: 'utf8' }),
+    origins: db.sublevel<string, string>(`${runId}:origins`, { valueEncoding: 'utf8' }),
+    ledger: db.sublevel<string, string>(`${runId}:verdicts`, { valueEncoding: 'utf8' }),
+    /** Lease to the position of its last verdict. */
+    lastVerdicts: db.sublevel<string, string>(`${runId}:last-verdicts`, { valueEncoding: 'utf8' }),
+    kept: db.sublevel<string, string>(`${runId}:kept`, { valueEncoding: 'utf8' }),
+    keptBody: db.sublevel<string, Uint8Array>(`${runId}:kept-body`, { valueEncoding: 'view' }),
+    closedRounds: db.sublevel<string, string>(`${runId}:rounds`, { valueEncoding: 'utf8' }),
+    peers: db.sublevel<string, string>(`${runId}:peers`, { valueEncoding: 'utf8' }),
+    notices: db.sublevel<string, Uint8Array>(`${runId}:notices`, { valueEncoding: 'view' }),
+  }
+}
+
+type Sublevels = ReturnType<typeof sublevelsOf>
+
+type Write = (work: () => Promise<void>) => Promise<void>
+
+/** On a full disk LevelDB (level 10.0.0) writes half a record, and the next start drops it and all later ones: no write follows a failed one. */
+function writerIn(directory: string): Write {
+  let broken: NodeError | null = null
+  return async (work) => {
+    if (broken) throw broken
+    try {
+      await work()
+    } catch (cause) {
+      broken = new NodeError('unwritable', `${directory}: ${(cause as Error).message}`, { cause })
+      throw broken
+    }
+  }
+}
+
+type Notes = Pick<NodeStore, 'keepRounds' | 'rounds' | 'keepPeers' | 'peers' | 'keepNotice' | 'notice'>
+
+/** The records that a node keeps of the run and of other nodes. */
+function notesIn({ closedRounds, peers, notices }: Sublevels, directory: string, write: Write): Notes {
+  return {
+    keepRounds: (rounds) => write(() => closedRounds.put(ONLY, JSON.stringify(rounds))),
+    async rounds() {
+      const text = await closedRounds.get(ONLY)
+      return text === undefined ? [] : readRecord(text, z.array(closedRoundSchema), 'the closed rounds', directory)
+    },
+    keepPeers: (list) => write(() => peers.put(ONLY, JSON.stringify(list))),
+    async peers() {
+      const text = await peers.get(ONLY)
+      try {
+        return text === undefined ? [] : readRecord(text, peersSchema, 'the nodes that were reached', directory)
+      } catch (why) {
+        if (why instanceof NodeError) return []
+        throw why
+      }
+    },
+    keepNotice: (sealed) => write(() => notices.put(ONLY, sealed)),
+    notice: async () => (await notices.get(ONLY)) ?? null,
+  }
+}
+
 function storeOf(db: Level<string, unknown>, directory: string, runId: string): NodeStore {
-  const announcements = db.sublevel<string, Uint8Array>(`${runId}:announcements`, { valueEncoding: 'view' })
-  const bodies = db.sublevel<string, Uint8Array>(`${runId}:bodies`, { valueEncoding: 'view' })
-  const hashes = db.sublevel<string, string>(`${runId}:hashes`, { valueEncoding: 'utf8' })
-  const origins = db.sublevel<string, string>(`${runId}:origins`, { valueEncoding: 'utf8' })
-  const ledger = db.sublevel<string, string>(`${runId}:verdicts`, { valueEncoding: 'utf8' })
-  /** Lease to the place of its last verdict. */
-  const lastVerdicts = db.sublevel<string, string>(`${runId}:last-verdicts`, { valueEncoding: 'utf8' })
-  const kept = db.sublevel<string, string>(`${runId}:kept`, { valueEncoding: 'utf8' })
-  const keptBody = db.sublevel<string, Uint8Array>(`${runId}:kept-body`, { valueEncoding: 'view' })
-  const closedRounds = db.sublevel<string, string>(`${runId}:rounds`, { valueEncoding: 'utf8' })
-  const peers = db.sublevel<string, string>(`${runId}:peers`, { valueEncoding: 'utf8' })
-  const notices = db.sublevel<string, Uint8Array>(`${runId}:notices`, { valueEncoding: 'view' })
+  const sublevels = sublevelsOf(db, runId)
+  const { announcements, bodies, hashes, origins, ledger, lastVerdicts, kept, keptBody } = sublevels
+  const write = writerIn(directory)
   const readVerdict = (text: string, place: string): Verdict =>
     readRecord(text, verdictSchema, `verdict ${place}`, directory)
   const verdictCount = async (): Promise<number> => {
@@ -172,7 +224,7 @@ function storeOf(db: Level<string, unknown>, directory: string, runId: string): 
       { type: 'del' as const, sublevel: origins, key: leaseId },
     ]
   }
-  /** Of the groups that these verdicts settle the last that can be judged again. */
+  /** Returns the last group with one of these verdicts that the node can verify again. */
   const lastWithOrigin = async (verdicts: readonly Verdict[]) => {
     for (const { leaseId } of verdicts.toReversed()) {
       const [bodySha256, origin] = await Promise.all([hashes.get(leaseId), origins.get(leaseId)])
@@ -186,17 +238,6 @@ function storeOf(db: Level<string, unknown>, directory: string, runId: string): 
     const [text, body] = await Promise.all([kept.get(ONLY), keptBody.get(ONLY)])
     if (text === undefined || body === undefined) return null
     return { ...readRecord(text, keptSchema, 'the kept group', directory), body }
-  }
-  let broken: NodeError | null = null
-  /** On a full disk LevelDB (level 10.0.0) leaves half a record; the next start drops it and everything written behind it. */
-  const write = async (work: () => Promise<void>): Promise<void> => {
-    if (broken) throw broken
-    try {
-      await work()
-    } catch (cause) {
-      broken = new NodeError('unwritable', `${directory}: ${(cause as Error).message}`, { cause })
-      throw broken
-    }
   }
   return {
     async pending() {
@@ -257,23 +298,7 @@ function storeOf(db: Level<string, unknown>, directory: string, runId: string): 
       return text === undefined ? null : readVerdict(text, place!)
     },
     keptGroup: readKept,
-    keepRounds: (rounds) => write(() => closedRounds.put(ONLY, JSON.stringify(rounds))),
-    async rounds() {
-      const text = await closedRounds.get(ONLY)
-      return text === undefined ? [] : readRecord(text, z.array(closedRoundSchema), 'the closed rounds', directory)
-    },
-    keepPeers: (list) => write(() => peers.put(ONLY, JSON.stringify(list))),
-    async peers() {
-      const text = await peers.get(ONLY)
-      try {
-        return text === undefined ? [] : readRecord(text, peersSchema, 'the nodes that were reached', directory)
-      } catch (why) {
-        if (why instanceof NodeError) return []
-        throw why
-      }
-    },
-    keepNotice: (sealed) => write(() => notices.put(ONLY, sealed)),
-    notice: async () => (await notices.get(ONLY)) ?? null,
+    ...notesIn(sublevels, directory, write),
     close: () => db.close(),
   }
 }
@@ -286,7 +311,7 @@ async function open(db: Level<string, unknown>, directory: string): Promise<void
     if (cause instanceof Error && 'code' in cause && cause.code === 'LEVEL_LOCKED') {
       throw new NodeError(
         'in_use',
-        `another process works with ${directory}: see \`prove-node status\`; stop it, or give this one another --data-dir`,
+        `another process uses ${directory}: see \`prove-node status\`. Stop that process, or give this one another --data-dir`,
         { cause },
       )
     }

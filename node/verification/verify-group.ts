@@ -25,43 +25,46 @@ import {
 import { NodeError } from '../report/errors.js'
 import type { ClosedRound, GroupOrigin, KeptGroup } from '../store/kept-group.js'
 
-/** A stage of judging (docs/protocol.md, "Judging") done at home, or the check of the lease's seed. */
+/** Result of a verification check, or of the check of the lease's seed. */
 export interface VerifiedCheck {
   readonly name: string
-  /** `measured`: there are numbers, but no calibration to judge them by. `not checked`: `detail` says why. */
+  /** `measured`: numbers without a calibration to compare with. `not checked`: `detail` states the reason. */
   readonly outcome: 'ok' | 'failed' | 'measured' | 'not checked'
   readonly detail: string
 }
 
 export interface VerifyParts {
-  /** Worlds, tokenizer and template of the group's policy. */
+  /** Environments, tokenizer and template of the group's policy. */
   readonly replayContext: EpisodeRuntime
-  /** Under the group's policy. */
+  /** An engine with the group's policy. */
   readonly engine: Engine
-  /** For the engine's backend; null: numbers that nothing is decided by. */
+  /** Calibration for the engine's backend; null: the audit checks only show numbers. */
   readonly calibration: Calibration | null
-  /** Of the newest manifest that was seen. */
+  /** Closed rounds of the newest manifest on record. */
   readonly closedRounds: readonly ClosedRound[]
 }
 
 /**
- * Judges a group as the coordinator does, with the node's own engine in the trainer's place. What needs other nodes' groups, or
- * the coordinator's memory of leases, is left out and said.
- * @returns the seed's check, and one line for each stage of the table
- * @throws NodeError `bad_lease` when its task cannot be read; EngineError
+ * Verifies a group with the coordinator's checks, on the node's own engine. Checks that need groups of other nodes, or the coordinator's
+ * leases, are reported as not checked.
+ * @returns the check of the seed, and one result for each verification check
+ * @throws NodeError `bad_lease` for an invalid task; EngineError
  */
 export async function verifyGroup(group: KeptGroup, parts: VerifyParts, signal: AbortSignal): Promise<VerifiedCheck[]> {
   const seed = checkSeed(group.origin, parts.closedRounds)
-  const [read, rollouts] = await replayAtHome(group, parts.replayContext, signal)
-  const audit = rollouts === null ? unweighed() : await weighed(group.origin, rollouts, parts, signal)
-  const found = new Map([...read, ...audit])
-  return [seed, ...CHECKS.map((check) => found.get(check.number) ?? notChecked(check, 'only the coordinator can'))]
+  const [read, rollouts] = await replay(group, parts.replayContext, signal)
+  const audited = rollouts === null ? withoutAudit() : await audit(group.origin, rollouts, parts, signal)
+  const found = new Map([...read, ...audited])
+  return [
+    seed,
+    ...CHECKS.map((check) => found.get(check.number) ?? notChecked(check, 'only the coordinator can do this check')),
+  ]
 }
 
 type Found = readonly (readonly [CheckNumber, VerifiedCheck])[]
 type Named = Pick<VerificationCheck, 'number' | 'name'>
 
-const nameOf = ({ number, name }: Named): string => `stage ${number}, ${name}`
+const nameOf = ({ number, name }: Named): string => `check ${number}, ${name}`
 const notChecked = (check: Named, detail: string): VerifiedCheck => ({
   name: nameOf(check),
   outcome: 'not checked',
@@ -69,8 +72,8 @@ const notChecked = (check: Named, detail: string): VerifiedCheck => ({
 })
 
 /**
- * Whether the coordinator has drawn the seed from a secret that it had committed to. A lease that was given back is given
- * out again in a later round of the same policy with the seed of the earlier one.
+ * Checks that the coordinator derived the seed from a secret to which it had committed. A later round of the same policy reuses the seed of
+ * a lease that was given back.
  */
 export function checkSeed(
   { lease, peerId, round, roundSecretHash: hash }: GroupOrigin,
@@ -79,19 +82,19 @@ export function checkSeed(
   const name = 'lease seed'
   const own = closed.find((other) => other.round === round)
   if (own && roundSecretHash(Buffer.from(own.secret, 'hex')) !== hash)
-    return { name, outcome: 'failed', detail: `the secret of round ${round} is not the one that was committed to` }
+    return { name, outcome: 'failed', detail: `the secret of round ${round} does not fit its published hash` }
   const source = closed.find(
     (other) =>
       other.round <= round &&
       leaseSeed(Buffer.from(other.secret, 'hex'), lease.policyId, peerId, lease.index).toString('hex') === lease.seed,
   )
-  if (source) return { name, outcome: 'ok', detail: `it follows from the secret of round ${source.round}` }
-  if (own) return { name, outcome: 'failed', detail: `it does not follow from the secret of round ${round}` }
-  return { name, outcome: 'not checked', detail: `no manifest seen so far shows the secret of round ${round}` }
+  if (source) return { name, outcome: 'ok', detail: `derived from the secret of round ${source.round}` }
+  if (own) return { name, outcome: 'failed', detail: `not derived from the secret of round ${round}` }
+  return { name, outcome: 'not checked', detail: `no manifest on record contains the secret of round ${round}` }
 }
 
-/** The stages that read the body, and the rollouts when it passed them all. */
-async function replayAtHome(
+/** Runs the checks of the body. @returns the results, and the rollouts if all checks passed */
+async function replay(
   { origin, body }: KeptGroup,
   replayContext: EpisodeRuntime,
   signal: AbortSignal,
@@ -104,7 +107,7 @@ async function replayAtHome(
   const linesWith = (ok: string, failed: string): Found =>
     BODY_CHECKS.map((check) => {
       const outcome = ended.get(check.number)
-      if (outcome === undefined) return [check.number, notChecked(check, 'an earlier stage failed')]
+      if (outcome === undefined) return [check.number, notChecked(check, 'an earlier check failed')]
       const passed = outcome === 'passed'
       return [check.number, { name: nameOf(check), outcome: passed ? 'ok' : 'failed', detail: passed ? ok : failed }]
     })
@@ -127,8 +130,8 @@ function taskOf(json: string): Task {
   }
 }
 
-/** The sampled tokens of all rollouts, as the engine sees them now. */
-async function weigh(
+/** Scores the sampled tokens of all rollouts with the engine. */
+async function scoreTokens(
   { lease, limits }: GroupOrigin,
   rollouts: readonly Rollout[],
   { engine, replayContext }: VerifyParts,
@@ -141,8 +144,8 @@ async function weigh(
     const own = drawsOf(rollout, seed, index, limits)
     let next = 0
     const draws = Array.from(mask.subarray(promptLength), (bit) => (bit === 1 ? own[next++]! : null))
-    const weighed = await engine.scoreTokens(tokens, promptLength, signal, draws)
-    const sampled = weighed.filter((_, i) => mask[promptLength + i] === 1)
+    const scored = await engine.scoreTokens(tokens, promptLength, signal, draws)
+    const sampled = scored.filter((_, i) => mask[promptLength + i] === 1)
     const roles = rolesOf(rollout, replayContext)
     for (const [k, { logprob, expectedMismatch, logitError }] of sampled.entries())
       found.push({ claimed: logprobs[k]!, logp: logprob, expectedMismatch, logitError, ...roles[k]! })
@@ -150,16 +153,16 @@ async function weigh(
   return found
 }
 
-const unweighed = (): Found => AUDIT_CHECKS.map((check) => [check.number, notChecked(check, 'the replay failed')])
+const withoutAudit = (): Found => AUDIT_CHECKS.map((check) => [check.number, notChecked(check, 'the replay failed')])
 
-/** The stages that need the policy's forward pass, by the calibration's thresholds or with their numbers alone. */
-async function weighed(
+/** Runs the checks that need the engine, with the thresholds of the calibration if there is one. */
+async function audit(
   origin: GroupOrigin,
   rollouts: readonly Rollout[],
   parts: VerifyParts,
   signal: AbortSignal,
 ): Promise<Found> {
-  const statistics = measureGroup(await weigh(origin, rollouts, parts, signal))
+  const statistics = measureGroup(await scoreTokens(origin, rollouts, parts, signal))
   const measured = AUDIT_CHECKS.map(
     (check): VerifiedCheck => ({
       name: nameOf(check),
@@ -168,12 +171,12 @@ async function weighed(
     }),
   )
   const { calibration } = parts
-  const lines = calibration ? judged(measured, statistics, calibration) : measured
+  const lines = calibration ? graded(measured, statistics, calibration) : measured
   return AUDIT_CHECKS.map(({ number }, i) => [number, lines[i]!])
 }
 
-/** The judge names the first fault: what comes after it is not looked at. */
-function judged(
+/** Marks the results up to the first failed check. The checks after it do not run. */
+function graded(
   measured: readonly VerifiedCheck[],
   statistics: GroupStatistics,
   { thresholds }: Calibration,

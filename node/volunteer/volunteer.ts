@@ -16,54 +16,44 @@ import { workLoop } from '../work/work-loop.js'
 import type { WorkLoopParts } from '../work/work-parts.js'
 import type { WorkEnd } from '../work/work-state.js'
 
-export interface VolunteerParts
-  extends Pick<WorkLoopParts, 'pauseControl' | 'onRest' | 'stay' | 'capacity' | 'trySpeed'>,
-    Pick<PolicyKeeperParts, 'makeRoomFor'> {
+type Optional = 'pauseControl' | 'onRest' | 'stay' | 'capacity' | 'trySpeed'
+
+export interface VolunteerParts extends Pick<WorkLoopParts, Optional>, Pick<PolicyKeeperParts, 'refit'> {
   readonly host: SwarmHost
   readonly membership: Membership
   readonly key: PrivateKey
   readonly store: NodeStore
-  /** Those of the membership. */
+  /** The blob store of the membership. */
   readonly blobs: BlobStore
   readonly engine: Engine
   readonly tokenizer: Tokenizer
   readonly baseSha256: string
   readonly catalogue: Catalogue
-  /** The team that the credit counts for, too; null: none any more; undefined: as it was. */
+  /** Team that also gets the credit; null: no team any more; undefined: unchanged. */
   readonly team?: string | null | undefined
-  /** Keeps and serves everything that is published, and not adapters alone. Default: it does not. */
+  /** Whether the node keeps and serves everything that is published. Default: only adapters. */
   readonly mirrors?: boolean
   readonly onProgress: (progress: NodeProgress) => void
-  /** 0 .. 1, spreads what many nodes do at the same instant. Default: chance. */
+  /** 0 .. 1, spreads what many nodes do at the same moment. Default: `Math.random`. */
   readonly random?: () => number
 }
 
+/** A node that works for a run. */
 export interface Volunteer {
-  /** Resolves when the work is over. Rejects with what stopped it. */
+  /** Resolves when the work is over. Rejects with the error that stopped it. */
   readonly work: Promise<WorkEnd>
-  /** Finished groups without a verdict. */
+  /** Number of finished groups without a verdict. */
   readonly waiting: number
-  /** Stops the work. Host, membership, engine and store stay open: they are their owner's. */
+  /** Stops the work. The caller closes host, membership, engine and store. */
   close(): Promise<void>
 }
 
 const AGENT = `prove-node/${packageVersion()}`
 
-/** Works for a run. Groups of an earlier run of the node are sent first. */
+/** Works for a run. Groups of an earlier process are sent first. */
 export async function startVolunteer(parts: VolunteerParts): Promise<Volunteer> {
-  const { host, membership, key, store, blobs, engine, tokenizer, baseSha256, makeRoomFor, catalogue } = parts
-  const {
-    onProgress,
-    random = Math.random,
-    pauseControl: duty,
-    onRest,
-    stay,
-    capacity,
-    trySpeed,
-    team,
-    mirrors = false,
-  } = parts
-  const { connection, neighbours, snapshots, news, peers } = membership
+  const { host, membership, store, onProgress, random = Math.random, mirrors = false } = parts
+  const { connection, neighbours, snapshots, events, peers } = membership
   const coordinator = host.runId
   const closing = new AbortController()
   const cleanUp = createCleanUp()
@@ -81,61 +71,33 @@ export async function startVolunteer(parts: VolunteerParts): Promise<Volunteer> 
     )
     host.gossip.join(channelsOf(coordinator).groups, { check: gate.check, deliver: () => undefined })
     const outbox = await openOutbox({
-      host,
-      coordinator,
-      store,
+      ...{ host, coordinator, store },
       onVerdict: (verdict, earlier) => {
         onProgress({ type: 'verdict', verdict, earlier })
-        news.publish({ type: 'settled' })
+        events.publish({ type: 'settled' })
       },
       onDropped: (leaseId, code) => {
         onProgress({ type: 'dropped', leaseId, code })
-        news.publish({ type: 'settled' })
+        events.publish({ type: 'settled' })
       },
     })
     cleanUp.add(() => outbox.close())
-    const keeper = createPolicyKeeper({
-      engine,
-      makeRoomFor,
-      tokenizer,
-      baseSha256,
-      catalogue,
-      snapshots,
-      blobs,
-      origin: coordinator,
-      peers,
-      clock: host.clock,
-      mirrors,
-    })
+    const { clock } = host
+    const keeper = createPolicyKeeper({ ...parts, snapshots, origin: coordinator, peers, clock, mirrors })
     if (mirrors) {
       const mirroring = mirrorPublications({ host, keeper }, closing.signal)
       cleanUp.add(() => mirroring)
     }
-    const tellTeam = teamRegistration(host, { team, onProgress, signal: closing.signal })
+    const registerTeam = teamRegistration(host, { team: parts.team, onProgress, signal: closing.signal })
     const work = workLoop(
       {
-        host,
-        key,
-        coordinator,
-        engine,
-        keeper,
-        outbox,
-        store,
-        agent: AGENT,
-        connection,
-        news,
+        ...parts,
+        ...{ coordinator, keeper, outbox, agent: AGENT, connection, events, random },
         onProviders: (providers) => {
           neighbours.suggest(providers, true)
-          // Whoever has got an answer is registered.
-          tellTeam()
+          // The coordinator answers registered keys only.
+          registerTeam()
         },
-        random,
-        onProgress,
-        ...(duty ? { pauseControl: duty } : {}),
-        ...(onRest ? { onRest } : {}),
-        ...(stay === undefined ? {} : { stay }),
-        ...(capacity ? { capacity } : {}),
-        ...(trySpeed ? { trySpeed } : {}),
       },
       closing.signal,
     )

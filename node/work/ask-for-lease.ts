@@ -44,7 +44,7 @@ export function reportIdle({ reason, detail }: LeaseResponse, { groups, outbox, 
 async function untilCapacity({ groups, leaseTiming, capacity }: Worker, signal: AbortSignal): Promise<void> {
   while (groups.leaseIds.length > 0) {
     const either = AbortSignal.any([signal, groups.next()])
-    if (leaseTiming.fitsBeside && capacity) {
+    if (leaseTiming.hasTimeForAnother && capacity) {
       const isFree = await capacity(either).then(
         () => true,
         (error: unknown) => {

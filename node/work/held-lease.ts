@@ -1,7 +1,7 @@
 import type { Lease, LeaseRequest, ReturnReason } from '../../proto/index.js'
 import { type Clock, requestLeases, type SwarmHost } from '../../swarm/index.js'
 
-/** Where a lease comes from. */
+/** The source of a lease. */
 export interface LeaseSource {
   readonly host: SwarmHost
   readonly coordinator: string
@@ -10,15 +10,15 @@ export interface LeaseSource {
 const REQUEST_TIMEOUT_MS = 15_000
 const RETURN_TIMEOUT_MS = 2000
 
-/** Between two renewals of a lease. */
+/** Bounds on the interval between two renewals of a lease. */
 const SHORTEST_RENEWAL_MS = 5000
 const LONGEST_RENEWAL_MS = 60_000
 
-/** The signal, or the end of the time that the coordinator has for an answer. */
+/** Adds the time limit of a request to a signal. */
 export const within = (clock: Clock, signal: AbortSignal): AbortSignal =>
   AbortSignal.any([signal, clock.timeout(REQUEST_TIMEOUT_MS)])
 
-/** A courtesy: without it the coordinator waits for the deadline. */
+/** Returns a lease to the coordinator, which otherwise waits for the deadline. A failure is ignored. */
 export async function giveBack(
   { leaseId }: Lease,
   reason: ReturnReason,
@@ -31,8 +31,8 @@ export async function giveBack(
 }
 
 /**
- * Tells the coordinator that a lease is still worked on, each time half of what is left of it is over, until the signal fires.
- * @param onLost  called when the coordinator says that the node does not hold it any more; then this is over, too
+ * Renews a lease each time half of its remaining time has passed, until the signal fires.
+ * @param onLost  called when the coordinator no longer has this lease for the node, which also ends the renewals
  */
 export async function keepLease(
   lease: Lease,
@@ -43,15 +43,15 @@ export async function keepLease(
   const { leaseId } = lease
   let { deadlineMs } = lease
   for (;;) {
-    // The deadline is by the coordinator's clock, and ours may be far from it.
+    // The deadline is by the coordinator's clock, which may differ from this one.
     const halfMs = Math.min(LONGEST_RENEWAL_MS, Math.max(SHORTEST_RENEWAL_MS, (deadlineMs - host.clock.now()) / 2))
     try {
       await host.clock.sleep(halfMs, signal)
       const request: LeaseRequest = { kind: 'renew', leaseIds: [leaseId] }
       const { renewed } = await requestLeases(host, coordinator, request, within(host.clock, signal))
-      const held = renewed.find((one) => one.leaseId === leaseId)
-      if (!held) return onLost()
-      ;({ deadlineMs } = held)
+      const kept = renewed.find((one) => one.leaseId === leaseId)
+      if (!kept) return onLost()
+      ;({ deadlineMs } = kept)
     } catch (error) {
       if (signal.aborted) return
       host.logger.child({ part: 'leases' }).debug({ lease: leaseId, error }, 'a lease could not be renewed yet')

@@ -1,7 +1,7 @@
 /** Compares the speed of a machine with the duration of leases. */
 export interface LeaseTiming {
   /** Whether another group, begun now, would be ready in time next to those in progress. */
-  readonly fitsBeside: boolean
+  readonly hasTimeForAnother: boolean
   /** @param leaseMs  from now to the lease's deadline */
   leased(leaseMs: number): void
   delivered(ms: number): void
@@ -17,7 +17,7 @@ export function createLeaseTiming(): LeaseTiming {
   let groupMs: number | null = null
   let lost = 0
   return {
-    get fitsBeside() {
+    get hasTimeForAnother() {
       // A group that shares its slots with another one takes longer: twice as long where all are shared.
       return groupMs !== null && 2 * groupMs <= leaseMs
     },

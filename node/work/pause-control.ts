@@ -1,13 +1,14 @@
 import type { Clock } from '../../swarm/index.js'
 import { NodeError } from '../report/errors.js'
 
-/** What the owner of a node and the limits of the machine allow at the moment. */
+/** The duty of a node, from the requests of its owner and the limits of the machine. */
 export type Duty =
   | { readonly kind: 'work' }
   | Rest
   /** Finish the groups in progress, wait for their verdicts, end. */
   | { readonly kind: 'finish' }
 
+/** A pause of the work. */
 export interface Rest {
   readonly kind: 'rest'
   readonly why: string
@@ -29,6 +30,7 @@ export interface SettablePauseControl extends PauseControl {
   set(duty: Duty): void
 }
 
+/** A pause control without pauses. */
 export const ALWAYS_WORK: PauseControl = { duty: { kind: 'work' }, onChange: () => () => undefined }
 
 export function createPauseControl(): SettablePauseControl {
@@ -60,6 +62,7 @@ export interface DutySignal {
   close(): void
 }
 
+/** Returns a signal that fires when the duty matters, now or later. */
 export function dutySignal(pauseControl: PauseControl, matters: (duty: Duty) => boolean): DutySignal {
   const changed = new AbortController()
   const look = (duty: Duty): void => {

@@ -1,41 +1,41 @@
 import type { LeaseResponse, PolicyAnnouncement, RefusalCode } from '../../proto/index.js'
 import type { Clock } from '../../swarm/index.js'
-import type { NewsItem, NewsWatch } from '../network/news.js'
+import type { EventWatch, NodeEvent } from '../network/events.js'
 
 export interface WaitParts {
   readonly clock: Pick<Clock, 'sleep'>
-  /** 0 .. 1, spreads the questions of many nodes. */
+  /** 0 .. 1, spreads the requests of many nodes. */
   readonly random: () => number
 }
 
-/** Why a node has no work, and what it knows. */
+/** The reason why a node has no work, and its state. */
 export interface Idleness {
-  /** What the coordinator answered last. */
+  /** The last answer of the coordinator. */
   readonly answer: Pick<LeaseResponse, 'reason' | 'retryAfterMs'>
   /** The round that the node works under. */
   readonly under: { readonly version: number; readonly round: number }
-  /** Answers without a lease in a row, this one included. */
+  /** Number of answers without a lease in a row, this one included. */
   readonly times: number
-  /** One of its groups has its verdict meanwhile. */
+  /** Called when a group of the node gets its verdict during the wait. */
   readonly onSettled: () => void
 }
 
 const SHORTEST_PAUSE_MS = 100
-/** The coordinator may name a pause of up to 24 days: a run that has work again should not wait for its nodes. */
+/** Bound on the coordinator's pause, which may be up to 24 days: a run that has work again needs its nodes. */
 const LONGEST_PAUSE_MS = 60_000
-/** Without any news, a node asks again this long after the coordinator's earliest time, and later each time. */
+/** Without an announcement, a node asks again this long after the coordinator's earliest time, and later each time. */
 const FIRST_BACK_OFF_MS = 2000
 const LONGEST_BACK_OFF_MS = 30_000
 
-/** So many nodes that were woken together ask in one millisecond. */
+/** Nodes per millisecond that ask after one announcement. */
 const NODES_PER_MS = 1
 const SHORTEST_SPREAD_MS = 50
 const LONGEST_SPREAD_MS = 10_000
-/** Nodes that ask for each lease that there is room for: some may not have it. */
+/** Nodes that ask per free lease: some of them may not get one. */
 const ASKING_PER_LEASE = 2
 
-/** Refusals that end when there is room for leases, in the run or in its owner's share. */
-const FOR_WANT_OF_CAPACITY: ReadonlySet<RefusalCode> = new Set([
+/** Refusals that end when the run, or the share of the owner, has capacity for leases. */
+const WITHOUT_CAPACITY: ReadonlySet<RefusalCode> = new Set([
   'no_work',
   'influence_cap',
   'too_many_leases',
@@ -44,31 +44,31 @@ const FOR_WANT_OF_CAPACITY: ReadonlySet<RefusalCode> = new Set([
 ])
 
 /**
- * Waits until it makes sense to ask for a lease again. What ends the wait:
+ * Waits until another request for a lease makes sense. The wait ends:
  *
- * - at once: a newer version; for a key that waits to be admitted a newer round; a verdict when it holds too many leases;
- * - not before the coordinator's earliest time: room for leases, which it announces with the number of nodes that wait, so that
- *   about as many ask as may have some;
- * - without news: that time and a back-off, for gossip gives no receipts.
+ * - at once for a newer version, for a newer round if the key is not registered, and for a verdict if the node has too many leases;
+ * - after the coordinator's earliest time for an announcement of capacity. It contains the number of waiting nodes, so that only as many
+ *   nodes ask as may get a lease;
+ * - otherwise after that time and a back-off, because gossip may lose messages.
  *
- * Nodes that an announcement wakes spread their questions, the wider the more of them wait.
- * @param watch  listening since before the question was asked: news may overtake the answer
- * @returns  whether there is a newer round to take up before the node asks
+ * Nodes that an announcement wakes spread their requests over a time that grows with their number.
+ * @param watch  listens since before the request, because an announcement may arrive before the answer
+ * @returns whether the node must load a newer round before it asks
  * @throws the signal's reason
  */
 export async function waitForWork(
   { clock, random }: WaitParts,
   { answer: { reason, retryAfterMs }, under, times, onSettled }: Idleness,
-  watch: NewsWatch,
+  watch: EventWatch,
   signal: AbortSignal,
 ): Promise<boolean> {
   const code = reason ?? 'no_work'
   const isNewer = ({ version, round }: PolicyAnnouncement): boolean =>
     version > under.version || (code === 'not_registered' && round > under.round)
   const isInvited = ({ capacity, waiting }: PolicyAnnouncement): boolean =>
-    capacity > 0 && FOR_WANT_OF_CAPACITY.has(code) && random() * waiting < ASKING_PER_LEASE * capacity
-  const invitations: NewsItem[] = []
-  const isUrgent = (item: NewsItem): boolean => {
+    capacity > 0 && WITHOUT_CAPACITY.has(code) && random() * waiting < ASKING_PER_LEASE * capacity
+  const invitations: NodeEvent[] = []
+  const isUrgent = (item: NodeEvent): boolean => {
     if (item.type === 'settled') {
       onSettled()
       return code === 'too_many_leases'
@@ -80,36 +80,36 @@ export async function waitForWork(
   const earliestMs = Math.min(LONGEST_PAUSE_MS, Math.max(SHORTEST_PAUSE_MS, retryAfterMs))
   const backOffMs =
     Math.min(LONGEST_BACK_OFF_MS, FIRST_BACK_OFF_MS * 2 ** Math.min(times - 1, 10)) * (0.5 + random() / 2)
-  const news =
+  const event =
     (await watch.wait(earliestMs, isUrgent, signal)) ??
     invitations[0] ??
     (await watch.wait(backOffMs, (item) => isUrgent(item) || invitations.length > 0, signal))
-  if (news?.type !== 'announced') return false
-  await clock.sleep(random() * spreadMs(news.announcement.waiting), signal)
-  return isNewer(news.announcement)
+  if (event?.type !== 'announced') return false
+  await clock.sleep(random() * spreadMs(event.announcement.waiting), signal)
+  return isNewer(event.announcement)
 }
 
-/** Pause after a failure of the network, doubled by each further one in a row; the connection itself is kept elsewhere. */
+/** Pause after a failed attempt, which doubles with each further one in a row. */
 const RETRY_MS = 1000
 const LONGEST_RETRY_MS = 8000
 
 /**
- * Waits for another attempt with a coordinator that could not be worked with, or that names a manifest which nobody serves. A
- * manifest that is announced meanwhile is worth one earlier.
+ * Waits for another attempt with the coordinator after a failure, or after an answer with a manifest that no peer serves. The announcement
+ * of a new manifest ends the wait.
  * @param loaded    id of the manifest that the node works under
- * @param failures  in a row
+ * @param failures  number of failures in a row
  * @throws the signal's reason
  */
 export async function waitForRetry(
   { clock, random }: WaitParts,
   { loaded, failures }: { readonly loaded: string | null; readonly failures: number },
-  watch: NewsWatch,
+  watch: EventWatch,
   signal: AbortSignal,
 ): Promise<void> {
   const pauseMs = Math.min(LONGEST_RETRY_MS, RETRY_MS * 2 ** Math.max(0, Math.min(failures - 1, 10)))
-  const isNew = (item: NewsItem): boolean => item.type === 'announced' && item.announcement.manifestId !== loaded
-  const news = await watch.wait(pauseMs * (0.5 + random() / 2), isNew, signal)
-  if (news?.type === 'announced') await clock.sleep(random() * spreadMs(news.announcement.waiting), signal)
+  const isNew = (item: NodeEvent): boolean => item.type === 'announced' && item.announcement.manifestId !== loaded
+  const event = await watch.wait(pauseMs * (0.5 + random() / 2), isNew, signal)
+  if (event?.type === 'announced') await clock.sleep(random() * spreadMs(event.announcement.waiting), signal)
 }
 
 const spreadMs = (waiting: number): number =>

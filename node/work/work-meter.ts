@@ -1,16 +1,17 @@
 import type { Engine, TokenSource } from '../../rollout/engine/index.js'
 import type { Clock } from '../../swarm/index.js'
 
-/** What the engine is doing, counted at the end of each turn of a rollout. */
+/** Reading of the engine's work, updated at the end of each turn of a rollout. */
 export interface WorkReading {
-  /** Rollouts that are being generated. */
+  /** Number of rollouts in progress. */
   readonly rollouts: number
-  /** Sampled since the last group was begun. */
+  /** Tokens sampled since the start of the last group. */
   readonly tokens: number
-  /** Since the last group was begun, of all that are in hand. */
+  /** Speed of all groups in progress since the start of the last one. */
   readonly tokensPerSecond: number
 }
 
+/** Counts the rollouts and tokens of an engine. */
 export interface WorkMeter {
   readonly reading: WorkReading
   opened(slots: number): void
@@ -44,7 +45,7 @@ export function createWorkMeter(clock: Pick<Clock, 'elapsedMs'>): WorkMeter {
   }
 }
 
-/** The same engine, whose rollouts are counted. */
+/** Wraps an engine, and counts its rollouts. */
 export function meteredEngine(engine: Engine, meter: WorkMeter): Engine {
   const metered = (source: TokenSource): TokenSource => {
     let open = true

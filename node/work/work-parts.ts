@@ -3,7 +3,7 @@ import type { PeerAddresses } from '../../proto/index.js'
 import type { Engine } from '../../rollout/engine/index.js'
 import type { KeptConnection, SwarmHost } from '../../swarm/index.js'
 import type { Outbox } from '../delivery/outbox.js'
-import type { News, NewsWatch } from '../network/news.js'
+import type { EventWatch, NodeEvents } from '../network/events.js'
 import { fetchAhead } from '../policy/fetch-ahead.js'
 import type { LoadedPolicy, PolicyKeeper } from '../policy/policy-keeper.js'
 import type { NodeProgress } from '../report/progress.js'
@@ -25,7 +25,7 @@ export interface WorkLoopParts {
   /** The connection to the coordinator. */
   readonly connection: Pick<KeptConnection, 'connected' | 'problem'>
   /** Announcements of the coordinator, and the ends of this node's groups. */
-  readonly news: News
+  readonly events: NodeEvents
   /** Receives the nodes that have the current adapter. */
   readonly onProviders: (providers: readonly PeerAddresses[]) => void
   /** 0 .. 1, spreads what many nodes do at the same moment. */
@@ -50,13 +50,14 @@ export interface Worker extends Omit<WorkLoopParts, 'trySpeed'> {
   readonly groups: GroupsInProgress
   readonly leaseTiming: LeaseTiming
   readonly speed: ReportedSpeed
-  readonly watch: NewsWatch
+  readonly watch: EventWatch
   /** Ends the work. */
   readonly closing: AbortSignal
 }
 
+/** Adds the defaults and the memory of the loop. @param closing  ends the work */
 export function createWorker({ trySpeed, ...parts }: WorkLoopParts, closing: AbortSignal): Worker {
-  const { keeper, news } = parts
+  const { keeper, events } = parts
   return {
     pauseControl: ALWAYS_WORK,
     onRest: async () => undefined,
@@ -64,7 +65,7 @@ export function createWorker({ trySpeed, ...parts }: WorkLoopParts, closing: Abo
     groups: createGroupsInProgress((over) => fetchAhead(parts, AbortSignal.any([closing, over]))),
     leaseTiming: createLeaseTiming(),
     speed: createReportedSpeed(trySpeed && ((until) => trySpeed(keeper.loaded!.manifest.limits.groupSize, until))),
-    watch: news.listen(),
+    watch: events.listen(),
     closing,
   }
 }

@@ -17,7 +17,7 @@ export interface Working {
   readonly timesIdle: number
 }
 
-/** What a node does at the moment. */
+/** State of the work loop. */
 export type WorkState =
   /** Connects with the coordinator, and loads the newest policy. */
   | { readonly name: 'connecting' }
@@ -74,6 +74,7 @@ export interface Situation {
   readonly reported: string | null
 }
 
+/** The situation at the start. */
 export const START: Situation = { state: { name: 'connecting' }, crashes: 0, failures: 0, reported: null }
 
 /** Crashes of the engine in a row after which the node stops. */
@@ -128,7 +129,7 @@ function whileWorking(at: Situation, event: WorkingEvent, stay: boolean): Situat
   const { policy, isNew, timesIdle } = state
   const working: Working = { policy, isNew, timesIdle }
   const to = (then: WorkState): Situation => ({ ...at, state: then })
-  /** The coordinator has answered, so attempts count anew. */
+  /** The coordinator has answered, so its failures count from zero. */
   const answered = (then: WorkState): Situation => ({ ...at, failures: 0, reported: null, state: then })
   const drained = (then: WorkState): WorkState => ({ name: 'draining', then })
   switch (event.type) {
@@ -155,7 +156,7 @@ function whileWorking(at: Situation, event: WorkingEvent, stay: boolean): Situat
   }
 }
 
-/** What stopped a group counts before what the node was about to do, unless the work is over. */
+/** Handles the end of all groups. A group that did not end well overrides the planned state, unless the work is over. */
 function afterGroups(at: Situation, { done, stop }: Extract<WorkEvent, { type: 'drained' }>): Situation {
   const then: WorkState = at.state.name === 'draining' ? at.state.then : { name: 'connecting' }
   const now = done > 0 ? { ...at, crashes: 0 } : at

@@ -181,7 +181,7 @@ async function openVictim(
   const offering = { alone: false }
   const keeper = createPolicyKeeper({
     engine,
-    makeRoomFor: async () => undefined,
+    refit: async () => undefined,
     tokenizer: arena.runtime.tokenizer,
     baseSha256: arena.run.baseSha256,
     catalogue: arena.runtime.catalogue,

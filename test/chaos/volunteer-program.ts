@@ -55,7 +55,7 @@ export async function runVolunteer(
       ...(seedUsed ? { seedUsed } : {}),
     }),
     baseSha256: BASE_SHA256,
-    makeRoomFor: async () => undefined,
+    refit: async () => undefined,
     catalogue: new Map([[library.name, library]]),
   })
   for (const neighbour of neighbours) void visit(neighbour)

@@ -89,7 +89,7 @@ const COMMAND_LINES: readonly (readonly [string, 'coordinator' | 'lab' | 'node',
     /^prove-node: changed: .*copy it again/,
   ],
   ['an invitation of a later version', 'node', ['join', LATER], /^prove-node: newer: .*version 2.*install a newer one/],
-  ['lanes that are no count', 'node', ['join', DEAD_END, '--slots', '0'], /an integer from 1 to 256/],
+  ['slots that are no count', 'node', ['join', DEAD_END, '--slots', '0'], /an integer from 1 to 256/],
   ['an option that does not exist', 'node', ['join', DEAD_END, '--fast'], /unknown option '--fast'/],
   ['a log level that does not exist', 'node', ['join', DEAD_END, '--log-level', 'loud'], /Allowed choices/],
   ['a missing model', 'node', ['join', DEAD_END, '--model', 'gone.gguf', '--data-dir', 'n'], /wrong_base.*gone\.gguf/],
@@ -238,7 +238,7 @@ test('a second process on one data directory is refused with what to do', async 
     const coordinator = await failure('coordinator', 'start', '--config', await config('busy'))
     assert.match(coordinator.stderr, /^prove-coordinator: in_use: another process uses .*stop it/)
     const node = await failure('node', 'join', DEAD_END, '--model', model, '--data-dir', 'busy-node', '--cpu')
-    assert.match(node.stderr, /^prove-node: in_use: another process works with .*--data-dir/)
+    assert.match(node.stderr, /^prove-node: in_use: another process uses .*--data-dir/)
   } finally {
     await log.close()
     await store.close()
@@ -254,7 +254,7 @@ test('a node with another base model than the run’s stops with both hashes', a
   const { stderr } = await failure('node', 'join', address!, '--model', other, '--data-dir', 'other', '--cpu')
   assert.match(
     stderr,
-    /^prove-node: wrong_base: the run uses village-model with SHA-256 [0-9a-f]{64}; yours has [0-9a-f]{64}/,
+    /^prove-node: wrong_base: the run uses village-model with SHA-256 [0-9a-f]{64}; this node has [0-9a-f]{64}/,
   )
 })
 
@@ -271,7 +271,7 @@ test('a node whose owner allows too few tokens for the run’s rollouts says how
   const [address] = addresses as string[]
   const here = ['--model', model, '--data-dir', 'small', '--cpu', '--context', '1024']
   const { stderr } = await failure('node', 'join', address!, ...here)
-  assert.match(stderr, /incompatible: .* up to 2048 tokens, .* with 1024 at most: start it without --context/)
+  assert.match(stderr, /incompatible: .* up to 2048 tokens, but this node accepts 1024: start it without --context/)
 })
 
 test('a coordinator that is started with --public shows its run to those without the token, and no more', async () => {

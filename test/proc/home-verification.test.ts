@@ -41,7 +41,7 @@ test.before(
 )
 test.after(() => machine.close())
 
-test('a version is published with what its policy says, and an engine that says otherwise is told why', async () => {
+test('a publication contains the scores of its policy, and a canary failure states the likely reason', async () => {
   const data = join(machine.folder, 'run', 'coordinator')
   const { manifest } = await openManifest(await readFile(join(data, 'manifests', '000001.manifest')), runId)
   const never = new AbortController().signal
@@ -58,7 +58,10 @@ test('a version is published with what its policy says, and an engine that says 
     const near = { ...first!, policyLogprobs: first!.baseLogprobs.map((logprob) => logprob - 0.1) }
     await failing(checkCanary(engine, [{ ...near, baseLogprobs: near.policyLogprobs }], never), /rounds differently/)
     const lost = first!.policyLogprobs.map((logprob) => logprob - 2)
-    await failing(checkCanary(engine, [{ ...far, baseLogprobs: lost, policyLogprobs: lost }], never), /another model/)
+    await failing(
+      checkCanary(engine, [{ ...far, baseLogprobs: lost, policyLogprobs: lost }], never),
+      /like another model/,
+    )
   } finally {
     await engine.close()
   }
@@ -95,7 +98,7 @@ async function report(...more: string[]): Promise<{ code: number | undefined } &
 }
 const outcomes = ({ checks }: Report): string[] => checks.map(({ outcome }) => outcome)
 
-test('a node lists its own verdicts offline, with reasons and the credit they add up to', async () => {
+test('a node lists its verdicts offline, with reasons and the total credit', async () => {
   const { code, stdout } = await prove('verdicts', '--data-dir', dataDir, '--json')
   assert.is(code, 0)
   const { runs } = JSON.parse(stdout)
@@ -113,7 +116,7 @@ test('a node lists its own verdicts offline, with reasons and the credit they ad
   assert.match(text, /\d+ groups: \d+ accepted/)
 })
 
-test('an honest group passes at home: its seed, its replay, and its draws to the last token', async () => {
+test('an honest group passes verification by its node: seed, replay and all sampled tokens', async () => {
   const found = await report()
   assert.is(found.code, 0)
   assert.equal(outcomes(found), [
@@ -140,23 +143,23 @@ test('an honest group passes at home: its seed, its replay, and its draws to the
     [['open', 'Prompt, tokens, log-probabilities and draws']],
   )
   assert.is(signer, (await openIdentity(dataDir)).peerId)
-  assert.match(stdout, /^lease seed +ok +it follows from the secret of round \d+$/m)
-  assert.match(stdout, /^stage 3, replay +ok +4 rollouts with \d+ calls?$/m)
+  assert.match(stdout, /^lease seed +ok +derived from the secret of round \d+$/m)
+  assert.match(stdout, /^check 3, replay +ok +4 rollouts with \d+ calls?$/m)
 })
 
-test('by the thresholds of the demo model an honest group passes every stage', async () => {
+test('an honest group passes every check with the thresholds of the demo model', async () => {
   const found = await report('--calibration', join(checkout, 'models', 'demo', 'calibration-f16.json'))
   assert.equal(outcomes(found), ['ok', 'not checked', 'ok', 'ok', 'ok', 'not checked', 'ok', 'ok', 'ok'])
 })
 
-test('another run’s thresholds, a missing folder and another base model are refused in one sentence', async () => {
+test('thresholds of another run, a missing folder and another base model give one-line errors', async () => {
   const nowhere = await prove('verify', '--data-dir', join(machine.folder, 'nobody'), '--model', model, '--cpu')
   assert.is(nowhere.code, 1)
-  assert.match(nowhere.stderr, /^prove-node: nothing_kept: no node has kept anything in /)
+  assert.match(nowhere.stderr, /^prove-node: nothing_kept: no node has worked in /)
   const tiny = join(checkout, 'test/fixtures/tiny/base.gguf')
   const other = await prove('verify', '--data-dir', dataDir, '--model', tiny, '--cpu')
   assert.is(other.code, 1)
-  assert.match(other.stderr, /^prove-node: wrong_base: the group was made with prove-demo-base/)
+  assert.match(other.stderr, /^prove-node: wrong_base: the group was generated with prove-demo-base/)
   const file = join(machine.folder, 'thresholds.json')
   await writeFile(file, '{}')
   const bad = await verify('--calibration', file)
@@ -164,7 +167,7 @@ test('another run’s thresholds, a missing folder and another base model are re
   assert.match(bad.stderr, /^prove-node: bad_calibration: /)
 })
 
-test('a group that was tampered with fails, and so does a seed that the secret does not give', async () => {
+test('a changed group fails, and a seed that does not derive from the secret fails', async () => {
   const store = await openNodeStore(join(dataDir, 'store'), runId)
   const kept = (await store.keptGroup())!
   const content = groupBody.parse(kept.body)
@@ -200,7 +203,7 @@ test('a group that was tampered with fails, and so does a seed that the secret d
     'not checked',
     'not checked',
   ])
-  assert.match(found.checks[0]!.detail, /not the one that was committed to/)
+  assert.match(found.checks[0]!.detail, /does not fit its published hash/)
   assert.match(found.checks[4]!.detail, /^reward_mismatch: rollout 0/)
   assert.is(found.verdicts.length, 2)
   const { stdout } = await prove('verdicts', '--data-dir', dataDir)

@@ -11,7 +11,7 @@ import { PATIENCE_MS, patience } from '../support/patience.js'
 import { demoModel, machinesOf } from '../support/programs.js'
 import { ENDLESS, nobodyLeft, startRun } from './runs.js'
 
-const test = suite('steering a node')
+const test = suite('controlling a node')
 const machine = machinesOf(test)
 
 interface Answer {
@@ -44,7 +44,7 @@ test('a volunteer sees, pauses, limits and ends a node from another terminal', a
   }
   await node.until('a verdict', (line) => line.type === 'verdict')
 
-  // Only the owner may look at the node, let alone steer it.
+  // Only the owner may look at the node, let alone control it.
   assert.is((await stat(dataDir)).mode & 0o777, 0o700)
   assert.is((await stat(join(dataDir, 'control.sock'))).mode & 0o777, 0o600)
 
@@ -68,29 +68,29 @@ test('a volunteer sees, pauses, limits and ends a node from another terminal', a
 
   const { code, stderr } = await type('join', run.address, ...here, '--model', demoModel(), '--cpu')
   assert.is(code, 1)
-  assert.match(stderr, /^prove-node: in_use: another process works with .*prove-node status/)
+  assert.match(stderr, /^prove-node: in_use: another process uses .*prove-node status/)
 
   let seen = node.lines.length
   await stated('pause', '--for', '2h')
-  await node.until('the rest', ({ type: what, why }) => what === 'rest' && why === 'paused by its owner', seen)
-  assert.match(await stated('status'), /\nnow +resting: paused by its owner, until /)
+  await node.until('the rest', ({ type: what, why }) => what === 'rest' && why === 'by its owner', seen)
+  assert.match(await stated('status'), /\nnow +paused: by its owner, until /)
 
   seen = node.lines.length
   await stated('limits', 'set', 'threads=2', 'hours=00:00-24:00')
   assert.match(await stated('limits'), /^threads +2 /m)
   // Fewer than a group has rollouts: they take turns.
-  await stated('limits', 'set', 'lanes=3')
+  await stated('limits', 'set', 'slots=3')
   await stated('resume')
   await node.until('a group', ({ type: what }) => what === 'group', seen)
 
-  // Of the group in hand nothing is lost.
+  // The group in progress is delivered.
   await stated('finish')
   assert.is(await node.ended, 0, node.stderr)
   assert.match(await stated('verdicts'), / accepted, credit /)
   assert.match((await type('status', ...here)).stderr, /^prove-node: unreachable: no node is running on /)
   assert.match(await stated('limits'), /^hours +00:00-24:00 /m)
 
-  // Killed, it leaves its socket behind; the next one takes its place, and Ctrl-C ends a pause like anything else.
+  // A killed node leaves its socket, which the next one replaces. Ctrl-C also ends a paused node.
   const killed = run.node('ann')
   await killed.until('its start', ({ type: what }) => what === 'ready')
   killed.kill('SIGKILL')
@@ -102,10 +102,10 @@ test('a volunteer sees, pauses, limits and ends a node from another terminal', a
   again.kill('SIGINT')
   assert.is(await again.ended, 0, again.stderr)
 
-  // The pause outlasts it: the next start rests before it has asked for any work.
+  // The pause survives: the next start is paused before it asks for work.
   const resting = run.node('ann')
   await resting.until('its word', ({ type: what, text }) => what === 'notice' && /^a pause from before/.test(`${text}`))
-  await resting.until('the rest', ({ type: what, why }) => what === 'rest' && why === 'paused by its owner')
+  await resting.until('the rest', ({ type: what, why }) => what === 'rest' && why === 'by its owner')
   assert.not.ok(resting.lines.some(({ type: what }) => what === 'leased' || what === 'group'))
   resting.kill('SIGINT')
   assert.is(await resting.ended, 0, resting.stderr)

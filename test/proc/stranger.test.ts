@@ -14,7 +14,7 @@ import { ENDLESS, startRun, stop, tells } from './runs.js'
 const test = suite('a stranger')
 const machine = machinesOf(test)
 
-test('joins with one string and an empty home: the model comes by itself, and a group is accepted', async () => {
+test('joins with one string and an empty home: the node fetches the model, and a group is accepted', async () => {
   const on = await machine()
   // A model that comes with no package: GGUF readers pass over what follows the last tensor.
   const model = join(on.folder, 'base.gguf')
@@ -61,8 +61,8 @@ test('joins with one string and an empty home: the model comes by itself, and a 
   assert.match(await type('status'), /\nrun .* version \d+ of /)
   let seen = node.lines.length
   await type('pause', '--now')
-  await node.until('the rest', ({ type: what, why }) => what === 'rest' && why === 'paused by its owner', seen)
-  assert.match(await type('status'), /\nnow +resting: paused by its owner/)
+  await node.until('the rest', ({ type: what, why }) => what === 'rest' && why === 'by its owner', seen)
+  assert.match(await type('status'), /\nnow +paused: by its owner/)
   seen = node.lines.length
   await type('resume')
   await node.until('a group after it', ({ type: what }) => what === 'group', seen)
@@ -77,7 +77,7 @@ test('joins with one string and an empty home: the model comes by itself, and a 
   await again.until('the engine', ({ type }) => type === 'ready')
   await stop(again)
   assert.match(await cache('clean', '--all'), /removed .*strange-base/)
-  assert.match(await cache(), /holds no base model/)
+  assert.match(await cache(), /contains no base model/)
   await stop(run.coordinator)
 })
 

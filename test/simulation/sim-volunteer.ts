@@ -1,6 +1,6 @@
 import type { PrivateKey } from '@libp2p/interface'
 import type { Outbox } from '../../node/delivery/outbox.js'
-import { createNews } from '../../node/network/news.js'
+import { createNodeEvents } from '../../node/network/events.js'
 import { AHEAD_PATIENCE_MS, type LoadedPolicy } from '../../node/policy/policy-keeper.js'
 import { workLoop } from '../../node/work/work-loop.js'
 import type { WorkLoopParts } from '../../node/work/work-parts.js'
@@ -107,7 +107,7 @@ export async function startSimVolunteer(person: Person, key: PrivateKey, parts: 
   const book = records.enter(person, peerId)
   const unit = (): number => random.int(0, 999_999) / 1e6
 
-  const news = createNews(clock)
+  const events = createNodeEvents(clock)
   const neighbours = keepNeighbours({ host, known: parts.known, keep: async () => undefined, random: unit })
   flow.join({
     id: peerId,
@@ -120,7 +120,7 @@ export async function startSimVolunteer(person: Person, key: PrivateKey, parts: 
     deliver: (announcement) => {
       // A node that has its neighbours would take note of further ones: for ten thousand, every second, that is all they would do.
       if (host.ends.size <= LIMITS.peersSought.value) neighbours.suggest(announcement.providers, true)
-      news.publish({ type: 'announced', announcement })
+      events.publish({ type: 'announced', announcement })
     },
   })
   const keeper = createKeeper(parts, { host, book, runtime })
@@ -129,7 +129,7 @@ export async function startSimVolunteer(person: Person, key: PrivateKey, parts: 
   let inARow = parts.patience
   const outbox = createOutbox(parts, { host, key, bodies, signal }, ({ accepted }) => {
     inARow = accepted ? inARow + 1 : 0
-    news.publish({ type: 'settled' })
+    events.publish({ type: 'settled' })
   })
 
   let leaseId = ''
@@ -158,7 +158,7 @@ export async function startSimVolunteer(person: Person, key: PrivateKey, parts: 
     if (!host.isConnected(runId)) await host.dial(`/p2p/${runId}`, ending)
   }
   const work: WorkLoopParts = {
-    ...{ host, key, coordinator: runId, engine, keeper, outbox, news, random: unit },
+    ...{ host, key, coordinator: runId, engine, keeper, outbox, events, random: unit },
     store: { keepRounds: async () => undefined },
     agent: 'prove-node/0.1.0',
     connection: { connected: connect, problem: null },

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import type { Stream } from '@libp2p/interface'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { capacityFor, checkCapacity, type FetchBaseParts, fetchBaseModel } from '../../node/base/fetch-base.js'
+import { checkSpace, type FetchBaseParts, fetchBaseModel, spaceFor } from '../../node/base/fetch-base.js'
 import { readBaseModel } from '../../node/base/find-base.js'
 import { type ModelCache, openModelCache } from '../../node/base/model-cache.js'
 import { type ObtainBaseParts, obtainBaseModel } from '../../node/base/obtain-base.js'
@@ -136,7 +136,7 @@ async function refused(work: Promise<unknown>): Promise<NodeError> {
   throw new Error('it went well')
 }
 
-test('a stranger with an address alone is told what the run is, is asked, and gets the model from the coordinator', async ({
+test('a newcomer with only an address sees the plan, is asked, and fetches the model from the coordinator', async ({
   swarm,
   coordinator,
   blob,
@@ -149,7 +149,7 @@ test('a stranger with an address alone is told what the run is, is asked, and ge
   assert.ok(stated?.type === 'invited')
   assert.is(stated.plan.operator, flightInvitation.operator)
   assert.is(stated.plan.from, 'download')
-  assert.is(stated.plan.capacity?.missing, MODEL.length)
+  assert.is(stated.plan.space?.missing, MODEL.length)
   assert.equal(ann.asked, [stated.plan])
   assert.equal(ann.understood.at(-1), { type: 'fetching', share: 1, sizeBytes: MODEL.length })
 
@@ -160,12 +160,7 @@ test('a stranger with an address alone is told what the run is, is asked, and ge
   assert.ok(last?.type === 'invited' && last.plan.from === 'cache')
 })
 
-test('who has fetched a model gives it to the next, who knows nobody else that has it', async ({
-  swarm,
-  coordinator,
-  invitation,
-  blob,
-}) => {
+test('a node that has fetched a model serves it to the next one', async ({ swarm, coordinator, invitation, blob }) => {
   const ann = await stranger(swarm, coordinator, 2, { invitation })
   await connect(ann, coordinator)
   const fetched = await ann.obtain()
@@ -178,12 +173,7 @@ test('who has fetched a model gives it to the next, who knows nobody else that h
   assert.is(sha256(await readFile(path)), blob.sha256)
 })
 
-test('a download that was cut in the middle goes on with what is missing', async ({
-  swarm,
-  coordinator,
-  invitation,
-  blob,
-}) => {
+test('an interrupted download continues with the missing pieces', async ({ swarm, coordinator, invitation, blob }) => {
   const stop = new AbortController()
   const ann = await stranger(swarm, coordinator, 2, {
     invitation,
@@ -207,7 +197,7 @@ test('a download that was cut in the middle goes on with what is missing', async
     invitation,
     dataDir: ann.folder,
     onProgress: (progress) => {
-      if (progress.type === 'invited') assert.ok(progress.plan.capacity!.missing < MODEL.length)
+      if (progress.type === 'invited') assert.ok(progress.plan.space!.missing < MODEL.length)
       if (progress.type === 'fetching') shares.push(progress.share)
     },
   })
@@ -217,7 +207,7 @@ test('a download that was cut in the middle goes on with what is missing', async
   assert.ok(shares[0]! > 0.4, `went on at ${shares[0]}`)
 })
 
-test('a node that is to rest leaves a download, goes on with it later, and gives it up when it is to finish', async ({
+test('a pause interrupts a download, which continues later, and the end of the node stops it', async ({
   swarm,
   coordinator,
   invitation,
@@ -254,12 +244,7 @@ test('a node that is to rest leaves a download, goes on with it later, and gives
   assert.is(sha256(await readFile(path)), blob.sha256)
 })
 
-test('a peer that has a damaged copy sends nothing of it that is false', async ({
-  swarm,
-  coordinator,
-  invitation,
-  blob,
-}) => {
+test('a peer with a damaged copy sends no damaged piece', async ({ swarm, coordinator, invitation, blob }) => {
   const careless = await member(swarm, 8)
   await writeFile(careless.file, Uint8Array.from(MODEL).fill(0, 3 * MIB, 4 * MIB))
   careless.exchange.offerFile(blob, careless.file)
@@ -271,7 +256,7 @@ test('a peer that has a damaged copy sends nothing of it that is false', async (
   assert.equal(ann.refusals, [])
 })
 
-test('a peer that lies about a piece is dropped and blamed, and what was true of it stays', async ({
+test('a peer that sends a false piece is dropped and reported, and its correct pieces stay', async ({
   swarm,
   coordinator,
   invitation,
@@ -313,7 +298,7 @@ async function lie(stream: Stream, blob: BlobDescription): Promise<void> {
   }
 }
 
-test('a list of pieces that makes another file is found out, and not tried again', async ({
+test('a list of pieces for another file is detected, and not tried again', async ({
   swarm,
   coordinator,
   invitation,
@@ -327,10 +312,10 @@ test('a list of pieces that makes another file is found out, and not tried again
     fetchBaseModel(base, { ...ann.parts, cache: await openModelCache(ann.folder), others: [] }, soon()),
   )
   assert.is(why.code, 'wrong_base')
-  assert.match(why.message, /makes another file than noise-7M/)
+  assert.match(why.message, /does not give the file noise-7M/)
 })
 
-test('nothing is fetched for who declines, nor onto a disk without room; the size of both is said', async ({
+test('nothing is fetched after a refusal, or onto a full disk, and the plan states both sizes', async ({
   swarm,
   coordinator,
   invitation,
@@ -344,13 +329,13 @@ test('nothing is fetched for who declines, nor onto a disk without room; the siz
   const full = await stranger(swarm, coordinator, 3, { invitation: huge })
   const cache: ModelCache = { ...(await openModelCache(full.folder)), freeBytes: async () => 1.5e9 }
   assert.throws(
-    () => checkCapacity({ missing: huge.base.sizeBytes, free: 1.5e9 }, huge.base, cache),
-    /no_room: noise-7M needs 17\.4 GB .* has 1\.5 GB free: make room \(prove-node cache clean\)/,
+    () => checkSpace({ missing: huge.base.sizeBytes, free: 1.5e9 }, huge.base, cache),
+    /no_space: noise-7M needs 17\.4 GB, .* has 1\.5 GB free: free some space \(prove-node cache clean\)/,
   )
-  assert.equal(await capacityFor(huge.base, cache), { missing: huge.base.sizeBytes, free: 1.5e9 })
+  assert.equal(await spaceFor(huge.base, cache), { missing: huge.base.sizeBytes, free: 1.5e9 })
 })
 
-test('a model that the user gave is held to the run’s, and one that the disk has changed is fetched anew', async ({
+test('a model from the user must be the run’s, and a damaged one in the cache is fetched again', async ({
   swarm,
   coordinator,
   invitation,
@@ -419,7 +404,7 @@ async function fromWeb(context: Context, urls: readonly string[], stallMs?: numb
 const dropped = (understood: readonly NodeProgress[]): string[] =>
   understood.flatMap((progress) => (progress.type === 'source-dropped' ? [progress.detail] : []))
 
-test('a web server gives the model by ranges, after redirects that are followed once', async (context) => {
+test('a web server sends the model by ranges, and redirects are followed once', async (context) => {
   const end = await webServer(context, range(MODEL))
   const start = await webServer(context, (_request, response) => {
     response.writeHead(302, { location: end.url })
@@ -433,7 +418,7 @@ test('a web server gives the model by ranges, after redirects that are followed 
   assert.ok(start.asked.length <= LIMITS.snapshotInFlight.value, 'the redirect is remembered')
 })
 
-test('a web server whose copy has a false piece is dropped, and the piece comes from elsewhere', async (context) => {
+test('a web server with a false piece is dropped, and another source sends the piece', async (context) => {
   const other = Uint8Array.from(MODEL)
   other.fill(0, 3 * MIB, 4 * MIB)
   const server = await webServer(context, range(other))
@@ -449,7 +434,7 @@ const BAD_SERVERS: readonly (readonly [string, Answer, RegExp])[] = [
   [
     'gives whole files only',
     (_q, response) => response.writeHead(200).end(MODEL.subarray(0, 1000)),
-    /gives whole files only/,
+    /does not support range requests/,
   ],
   [
     'has a file of another size',
@@ -470,7 +455,7 @@ const BAD_SERVERS: readonly (readonly [string, Answer, RegExp])[] = [
       const more = (): void => void response.write(new Uint8Array(MIB), (error) => error || more())
       more()
     },
-    /sends more than was asked for/,
+    /sends more than requested/,
   ],
   [
     'sends too little',
@@ -483,16 +468,20 @@ const BAD_SERVERS: readonly (readonly [string, Answer, RegExp])[] = [
     (_q, response) => response.writeHead(302, { location: '/model.gguf' }).end(),
     /more than 5 redirects/,
   ],
-  ['redirects to nowhere', (_q, response) => response.writeHead(302, { location: 'http://' }).end(), /to nowhere/],
+  [
+    'redirects to nowhere',
+    (_q, response) => response.writeHead(302, { location: 'http://' }).end(),
+    /invalid redirect/,
+  ],
   [
     'redirects to another protocol',
     (_q, response) => response.writeHead(302, { location: 'https://127.0.0.1/x' }).end(),
-    /it leads to https:\/\/127\.0\.0\.1/,
+    /it redirects to https:\/\/127\.0\.0\.1/,
   ],
   ['hangs up', (request) => void request.socket.destroy(), /model\.gguf: .+/],
 ]
 for (const [what, answer, why] of BAD_SERVERS) {
-  test(`a web server that ${what} is dropped, the volunteer hears why, and the model comes from the run`, async (context) => {
+  test(`a web server that ${what} is dropped, the reason is reported, and the run sends the model`, async (context) => {
     const server = await webServer(context, answer)
     const ann = await fromWeb(context, [server.url])
     const { path } = await ann.fetch()
@@ -501,14 +490,14 @@ for (const [what, answer, why] of BAD_SERVERS) {
   })
 }
 
-test('a web server that falls silent is given up after its time', async (context) => {
+test('a web server that stops sending is dropped after its time limit', async (context) => {
   const server = await webServer(context, () => undefined)
   const ann = await fromWeb(context, [server.url], 200)
   await ann.fetch()
-  assert.match(dropped(ann.understood)[0] ?? '', /nothing came for 0\.2 s/)
+  assert.match(dropped(ann.understood)[0] ?? '', /no data for 0\.2 s/)
 })
 
-test('who comes while a download runs is asked, too', async (context) => {
+test('a peer that connects during a download is asked too', async (context) => {
   const { swarm, coordinator, invitation, blob } = context
   const known: string[] = []
   const ann = await stranger(swarm, coordinator, 2, { invitation, peers: () => known })

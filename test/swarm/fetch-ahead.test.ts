@@ -1,6 +1,6 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { NewsItem } from '../../node/network/news.js'
+import type { NodeEvent } from '../../node/network/events.js'
 import type { Engine } from '../../rollout/engine/index.js'
 import { flightManifest } from '../support/proto-samples.js'
 import { createTestSwarm, eventually, type TestSwarm } from '../support/swarm-nodes.js'
@@ -15,7 +15,7 @@ test.before.each(async () => {
 test.after.each(() => swarm.close())
 
 const loaded = policyOf(1)
-const announced = (version: number): NewsItem => ({
+const announced = (version: number): NodeEvent => ({
   type: 'announced',
   announcement: {
     ...{ manifestId: '00'.repeat(32), manifestSizeBytes: 1000, round: 2, version, policyId: flightManifest.policyId },
@@ -23,7 +23,7 @@ const announced = (version: number): NewsItem => ({
   },
 })
 
-/** A node with a group in hand that takes until it is let go. */
+/** A node with a group in progress that the test finishes. */
 async function busy(
   fetchAhead: (signal: AbortSignal) => Promise<void>,
 ): Promise<Worked & { finish(): void; begun(): number }> {
@@ -47,19 +47,19 @@ async function busy(
   return { ...worked, finish, begun: () => begun }
 }
 
-test('what is announced while a group is made is fetched meanwhile, each version once, whatever becomes of it', async () => {
+test('versions announced during a group are fetched meanwhile, each once, even after a failure', async () => {
   let fetched = 0
   const worked = await busy(async () => {
     fetched += 1
     throw new Error('nobody has it yet')
   })
   try {
-    await eventually('a group in hand', () => worked.begun() > 0)
-    worked.news.publish(announced(loaded.manifest.version))
-    worked.news.publish(announced(loaded.manifest.version + 1))
+    await eventually('a group in progress', () => worked.begun() > 0)
+    worked.events.publish(announced(loaded.manifest.version))
+    worked.events.publish(announced(loaded.manifest.version + 1))
     await eventually('the first', () => fetched >= 1)
-    worked.news.publish(announced(loaded.manifest.version + 1))
-    worked.news.publish(announced(loaded.manifest.version + 2))
+    worked.events.publish(announced(loaded.manifest.version + 1))
+    worked.events.publish(announced(loaded.manifest.version + 2))
     await eventually('the second', () => fetched >= 2)
     assert.is(fetched, 2)
     assert.equal(worked.groups, [])
@@ -71,7 +71,7 @@ test('what is announced while a group is made is fetched meanwhile, each version
   }
 })
 
-test('what is not fetched when the group is done waits for nobody', async () => {
+test('the end of the group stops an unfinished fetch', async () => {
   const stated: string[] = []
   const worked = await busy(
     (signal) =>
@@ -84,8 +84,8 @@ test('what is not fetched when the group is done waits for nobody', async () => 
       }),
   )
   try {
-    await eventually('a group in hand', () => worked.begun() > 0)
-    worked.news.publish(announced(loaded.manifest.version + 1))
+    await eventually('a group in progress', () => worked.begun() > 0)
+    worked.events.publish(announced(loaded.manifest.version + 1))
     await eventually('it is fetched', () => stated.length > 0)
     worked.finish()
     await eventually('the next question', () => worked.asked.length > 1)

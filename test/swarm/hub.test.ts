@@ -143,7 +143,7 @@ async function hub(options: Parameters<typeof openHub>[0] = {}): Promise<Hub> {
 }
 const accessTo = ({ url }: Hub) => hubAccess({ HF_TOKEN: TOKEN, HF_ENDPOINT: url })
 
-test('a folder comes to the hub in one commit, byte for byte, and nothing else of it', async ({ folder, checked }) => {
+test('a folder is uploaded in one commit, byte for byte, without its other files', async ({ folder, checked }) => {
   const to = await hub()
   const repository = { name: 'ada/clerk', private: true }
   const url = await uploadToHub(folder, checked, { repository, access: accessTo(to) }, patience())
@@ -158,7 +158,7 @@ test('a folder comes to the hub in one commit, byte for byte, and nothing else o
   assert.match(commit!.header.description!, /signed by the run 12D3KooWRun/)
 })
 
-test('a repository that is there is kept, and a file that it has is not sent again', async ({ folder, checked }) => {
+test('an existing repository is kept, and a file that it has is not sent again', async ({ folder, checked }) => {
   const to = await hub({ exists: true })
   const repository = { name: 'ada/clerk', private: false }
   const uploads = () => to.asked.filter(({ path }) => path.startsWith('/storage/')).length
@@ -184,11 +184,11 @@ test('the token goes to the hub, not to its storage, and is in no message', asyn
   assert.not.match(error.message + String(error.stack) + String(error.cause), new RegExp(TOKEN))
 })
 
-test('who uploads has to be said, and no token travels in the clear', () => {
+test('an upload needs a token, which is never sent without encryption', () => {
   for (const HF_TOKEN of [undefined, '', 'password', 'hf_a b'])
-    assert.throws(() => hubAccess({ HF_TOKEN }), /HF_TOKEN must hold/)
+    assert.throws(() => hubAccess({ HF_TOKEN }), /set the environment variable HF_TOKEN/)
   for (const HF_ENDPOINT of ['http://huggingface.co', 'ftp://x', 'x'])
-    assert.throws(() => hubAccess({ HF_TOKEN: TOKEN, HF_ENDPOINT }), /https alone/)
+    assert.throws(() => hubAccess({ HF_TOKEN: TOKEN, HF_ENDPOINT }), /give an address with https/)
   assert.is(hubAccess({ HF_TOKEN: TOKEN }).url, 'https://huggingface.co')
   assert.is(repositoryName('hf:ada/lending-clerk_0.1'), 'ada/lending-clerk_0.1')
   for (const text of ['ada/clerk', 'hf:ada', 'hf:ada/', 'hf:ada/../x', 'hf:a/b/c', 'hf:-/x', 'hf:a/b?x=1'])

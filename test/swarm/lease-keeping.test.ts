@@ -13,7 +13,7 @@ test.before.each(async () => {
 })
 test.after.each(() => swarm.close())
 
-test('a lease that comes with a newer round is worked on, under that round', async () => {
+test('a lease of a newer round is worked on under that round', async () => {
   const worked = await work(swarm, [{ manifestId: policyOf(2).manifestId, leases: [lease] }, {}])
   try {
     await eventually('the group', () => worked.groups.length === 1)
@@ -24,7 +24,7 @@ test('a lease that comes with a newer round is worked on, under that round', asy
   }
 })
 
-test('a lease that comes with a newer policy is given back at once', async () => {
+test('a lease of a newer policy is given back at once', async () => {
   const newer = { ...policyOf(2), manifest: { ...policyOf(2).manifest, policyId: 'ee'.repeat(32) } }
   const worked = await work(swarm, [{ manifestId: newer.manifestId, leases: [lease] }, {}], {
     update: async (loaded) => (loaded ? newer : policyOf(1)),
@@ -39,7 +39,7 @@ test('a lease that comes with a newer policy is given back at once', async () =>
   }
 })
 
-test('a lease is renewed as long as its group is not finished, and no longer', async () => {
+test('a lease is renewed until its group is finished', async () => {
   const finish = Promise.withResolvers<void>()
   const slow: Engine = {
     ...engine,

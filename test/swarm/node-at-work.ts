@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import { createNews, type News } from '../../node/network/news.js'
+import { createNodeEvents, type NodeEvents } from '../../node/network/events.js'
 import type { LoadedPolicy } from '../../node/policy/policy-keeper.js'
 import type { NodeProgress } from '../../node/report/progress.js'
 import type { PendingGroup } from '../../node/store/store.js'
@@ -67,7 +67,7 @@ export interface Worked {
   /** Requests for leases, and the node's pauses (ms), as they came. */
   readonly order: ('ask' | number)[]
   /** Where what the node hears is told. */
-  readonly news: News
+  readonly events: NodeEvents
   /** What ended the work. */
   readonly ended: Promise<unknown>
   stop(): Promise<void>
@@ -120,7 +120,7 @@ export async function work(
     returned: [] as string[],
     renewed: [] as string[],
     order: [] as Worked['order'],
-    news: createNews(clock),
+    events: createNodeEvents(clock),
   }
   await serveLeases(coordinator.host, async (request) => {
     if (request.kind === 'ask') {
@@ -153,7 +153,7 @@ export async function work(
       key,
       coordinator: swarm.runId,
       agent: 'test/1',
-      news: worked.news,
+      events: worked.events,
       onProviders: () => undefined,
       random: () => 1,
       engine: setting.engine ?? engine,

@@ -29,7 +29,7 @@ async function outboxOf(node: Volunteer): Promise<Heard> {
   return { outbox, verdicts, dropped }
 }
 
-test('a forged reward is refused with its code, and the node hears it', async ({ open }) => {
+test('a forged reward is refused with its code, and the node gets the verdict', async ({ open }) => {
   const run = await open()
   const ann = await run.admitted(2)
   const { outbox, verdicts } = await outboxOf(ann)
@@ -46,7 +46,7 @@ test('a forged reward is refused with its code, and the node hears it', async ({
   assert.equal(run.coordinator.recorder.state.trainable(1), [])
 })
 
-test('the outbox hands a group over itself when gossip has no listener', async ({ open }) => {
+test('the outbox offers a group directly when gossip does not reach the coordinator', async ({ open }) => {
   const run = await open()
   const { groups } = channelsOf(run.swarm.runId)
   const ann = await run.admitted(2)
@@ -60,7 +60,7 @@ test('the outbox hands a group over itself when gossip has no listener', async (
   assert.equal(outbox.waiting, [])
 })
 
-test('unsent groups survive a restart of the node and are sent then', async ({ open }) => {
+test('unsent groups survive a restart of the node, and are sent after it', async ({ open }) => {
   const run = await open()
   const ann = await run.admitted(2)
   const lease = await leaseFor(ann)
@@ -77,7 +77,9 @@ test('unsent groups survive a restart of the node and are sent then', async ({ o
   assert.equal(before.verdicts, [])
 })
 
-test('the outbox drops what is finally refused, says so, and goes on with the others', async ({ open }) => {
+test('the outbox drops a group that is refused for good, reports it, and continues with the others', async ({
+  open,
+}) => {
   const run = await open()
   const ann = await run.admitted(2)
   const { outbox, verdicts, dropped } = await outboxOf(ann)
@@ -90,7 +92,7 @@ test('the outbox drops what is finally refused, says so, and goes on with the ot
   assert.equal(await ann.store.pending(), [])
 })
 
-test('a group that is not taken now is offered again, and the others do not wait for it', async ({ open }) => {
+test('a group that is refused for now is offered again, and delays no other', async ({ open }) => {
   const run = await open({ batchGroups: 10, leases: { durationMs: 60_000, perNode: 1 } })
   const ann = await run.admitted(2)
   const stalled = Promise.withResolvers<null>()
@@ -110,7 +112,7 @@ test('a group that is not taken now is offered again, and the others do not wait
   assert.equal(dropped, [])
 })
 
-test('a node’s ledger goes on after restarts of both sides, every verdict in it once', async ({ open }) => {
+test('a node’s ledger continues after restarts of both sides, with every verdict once', async ({ open }) => {
   const run = await open({ batchGroups: 10 })
   const ann = await run.admitted(2)
   const first = await outboxOf(ann)
@@ -153,7 +155,7 @@ test('a verdict on record and the end of its group are one write', async ({ open
   assert.equal(await ann.store.verdicts(), [verdict])
 })
 
-test('who comes back after long is sent the newest verdicts, and goes on behind those that the coordinator keeps no more', async ({
+test('a node that returns after a long time gets the newest verdicts, after those that the coordinator dropped', async ({
   open,
 }) => {
   const most = LIMITS.verdictsKept.value
@@ -186,7 +188,7 @@ test('who comes back after long is sent the newest verdicts, and goes on behind 
   assert.is(verdicts.length, most + 1)
 })
 
-test('a later verdict on the same group is told with the one it replaces, and both stay on record', async ({
+test('a later verdict on the same group is reported with the one it replaces, and both stay on record', async ({
   open,
 }) => {
   const run = await open()
@@ -229,9 +231,7 @@ test('a later verdict on the same group is told with the one it replaces, and bo
   assert.equal(await ann.store.verdictOn(leaseId), ledger[1])
 })
 
-test('verdicts that gossip brings are taken without a question, and a gap among them makes the node ask', async ({
-  open,
-}) => {
+test('verdicts from gossip are recorded without a request, and a gap among them causes a request', async ({ open }) => {
   const run = await open()
   const ann = await run.volunteer(2)
   const { host, key } = run.coordinator.node
@@ -274,7 +274,7 @@ test('verdicts that gossip brings are taken without a question, and a gap among 
   assert.equal(questions, [1])
 })
 
-test('a node sees its own verdicts only', async ({ open }) => {
+test('a node receives only its own verdicts', async ({ open }) => {
   const run = await open()
   const [ann, ben] = [await run.admitted(2), await run.admitted(3)]
   const lease = await leaseFor(ann)

@@ -39,7 +39,7 @@ function loggingEngine(): LoggingEngine {
       return tokens.slice(from).map(() => -1)
     },
     async openSlots(requests: readonly SlotRequest[]) {
-      done.push(`lanes ${requests.length}`)
+      done.push(`slots ${requests.length}`)
       return requests.map(({ seeds }) => ({
         next: async () => ({ tokens: [tokenOf(seeds[0]!)], logprobs: [-1], stop: 'length' as const }),
         close: async () => undefined,
@@ -75,7 +75,7 @@ async function open({ mirrors = false }: { readonly mirrors?: boolean } = {}): P
   const rooms: Required<EngineSlots>[] = []
   const keeper = createPolicyKeeper({
     engine,
-    makeRoomFor: async (slots) => void rooms.push(slots),
+    refit: async (slots) => void rooms.push(slots),
     tokenizer,
     baseSha256: sha256(new Uint8Array([1])),
     catalogue: new Map([['library', library]]),
@@ -96,7 +96,7 @@ async function offer(run: TestRun, change: Partial<PolicyManifest>): Promise<voi
   snapshots.offer(await sealManifest(node.key, run.swarm.runId, { ...manifest, round: manifest.round + 1, ...change }))
 }
 
-test('a policy is in force once there is room for its rollouts and its canary has passed', async () => {
+test('a policy is loaded after its rollouts fit the engine and its canary passed', async () => {
   const { run, engine, keeper, rooms } = await open()
   await offer(run, { canary: [canary] })
   await keeper.update(soon())
@@ -107,26 +107,26 @@ test('a policy is in force once there is room for its rollouts and its canary ha
   assert.equal(rest, ['score'])
 })
 
-test('a run whose tokens are drawn by another rule is refused', async () => {
+test('a run with another sampling method is refused', async () => {
   const { run, engine, keeper } = await open()
   const { policy } = run.coordinator.snapshots.newest()!.manifest
   const other = { ...policy, sampler: { ...policy.sampler, draw: 'another-rule' } }
   await offer(run, { policy: other, policyId: policyIdOf(other) })
-  assert.match(await codeOf(keeper.update(soon())), /^incompatible: the run's tokens are drawn by another-rule/)
+  assert.match(await codeOf(keeper.update(soon())), /^incompatible: the run samples tokens with another-rule/)
   assert.equal(engine.done, [])
 })
 
-test('a run in a world that the node does not have is refused, and it is said what its owner can do', async () => {
+test('a run with an environment that the node lacks is refused, with advice for the owner', async () => {
   const { run, engine, keeper } = await open()
   await offer(run, { taskSpec: { servers: 'library,bakery' } })
   assert.match(
     await codeOf(keeper.update(soon())),
-    /^incompatible: .* not have \(bakery\): get their folders .* --environments/,
+    /^incompatible: .* not have the environments of the run \(bakery\): get their folders .* --environments/,
   )
   assert.equal(engine.done, [])
 })
 
-test('a further round of the same policy costs neither a load nor a canary', async () => {
+test('another round of the same policy needs neither a load nor a canary', async () => {
   const { run, engine, keeper } = await open()
   await offer(run, { canary: [canary] })
   const first = await keeper.update(soon())
@@ -139,7 +139,7 @@ test('a further round of the same policy costs neither a load nor a canary', asy
   assert.is(await keeper.update(soon()), second)
 })
 
-test('a mirror has all that was published with its newest versions, and any other node the adapter alone', async () => {
+test('a mirror keeps all published files of its newest versions, any other node only the adapters', async () => {
   for (const mirrors of [false, true]) {
     const { run, keeper, blobs } = await open({ mirrors })
     const published: PolicyManifest['blobs'][] = []
@@ -164,7 +164,7 @@ test('a mirror has all that was published with its newest versions, and any othe
   }
 })
 
-test('an adapter that was fetched ahead is there when its version is taken up, and the engine hears of it only then', async () => {
+test('an adapter that was fetched ahead is loaded at the next update, and not before', async () => {
   const { run, engine, keeper, blobs } = await open()
   await keeper.fetchAhead(soon())
   assert.equal([engine.done, keeper.loaded], [[], null])
@@ -184,7 +184,7 @@ const codeOf = async (work: Promise<unknown>): Promise<string> => {
   return why instanceof NodeError ? why.message : `no refusal: ${why}`
 }
 
-test('a canary that no rollout could hold is the run’s fault, and said so', async () => {
+test('a canary that is longer than any rollout is reported as an error of the run', async () => {
   const { run, engine, keeper } = await open()
   await offer(run, { canary: [canary] })
   engine.score = async () => Promise.reject(new EngineError('context_full', '4096 tokens exceed 1024'))
@@ -193,14 +193,14 @@ test('a canary that no rollout could hold is the run’s fault, and said so', as
   assert.match(await codeOf(keeper.update(soon())), /^no refusal: EngineError: engine_failed/)
 })
 
-test('a disk that cannot take an adapter stops the node, with the folder and what the system says', async () => {
+test('a disk error during a fetch stops the node, with the folder and the system’s message', async () => {
   const { blobs, keeper } = await open()
   await rm(blobs.directory, { recursive: true })
   await writeFile(blobs.directory, 'not a folder')
   assert.match(await codeOf(keeper.update(soon())), new RegExp(`^unwritable: ${blobs.directory}: ENOTDIR`))
 })
 
-test('a run whose groups could not be sent is refused before any work', async () => {
+test('a run whose groups are too large to send is refused before any work', async () => {
   const { run, engine, keeper } = await open()
   const { limits } = run.coordinator.snapshots.newest()!.manifest
   await offer(run, { limits: { ...limits, groupSize: 64, maxRolloutTokens: 20_000 } })
@@ -209,7 +209,7 @@ test('a run whose groups could not be sent is refused before any work', async ()
   assert.equal(engine.done, [])
 })
 
-test('a run in a dialect, for a reward or with caches that the node does not have is refused with those that it has', async () => {
+test('a run with an unknown tool-call format, reward or type of caches is refused with a list of the known ones', async () => {
   const { run, engine, keeper } = await open()
   const { policy } = run.coordinator.snapshots.newest()!.manifest
   const other = async (change: Partial<typeof policy>): Promise<string> => {
@@ -223,7 +223,7 @@ test('a run in a dialect, for a reward or with caches that the node does not hav
   assert.equal(engine.done, [])
 })
 
-test('groups are played for the reward that the policy names, on one stage as long as that is the same', async () => {
+test('groups are scored with the policy’s reward, and the runtime is reused for the same rules', async () => {
   const { run, keeper } = await open()
   const { policy } = run.coordinator.snapshots.newest()!.manifest
   const first = await keeper.update(soon())
@@ -237,7 +237,7 @@ test('groups are played for the reward that the policy names, on one stage as lo
   assert.is.not(second.manifest.policyId, first.manifest.policyId)
 })
 
-test('after a canary that failed the policy is applied and tried again', async () => {
+test('after a failed canary the policy is applied and checked again', async () => {
   const { run, engine, keeper } = await open()
   const honest = await keeper.update(soon())
   await run.coordinator.publish()

@@ -5,7 +5,7 @@ import type { Engine } from '../../rollout/engine/index.js'
 import { createTestSwarm, eventually, type TestSwarm } from '../support/swarm-nodes.js'
 import { engine, lease, policyOf, type Setting, type Worked, work } from './node-at-work.js'
 
-const test = suite('resting')
+const test = suite('pauses of a node')
 
 let swarm: TestSwarm
 test.before.each(async () => {
@@ -20,7 +20,7 @@ const again = { manifestId: policy.manifestId, leases: [lease] }
 const LATER: Duty = { kind: 'rest', why: 'at night', untilMs: 5000, atOnce: false }
 const NOW: Duty = { kind: 'rest', why: 'somebody is here', untilMs: null, atOnce: true }
 
-/** An engine that generates nothing before it is told to, but gives up when its signal fires. */
+/** An engine that generates nothing before its release, but stops when its signal fires. */
 function heldEngine(): { readonly held: Engine; readonly begun: () => number; release(): void } {
   const released = Promise.withResolvers<void>()
   let begun = 0
@@ -42,7 +42,7 @@ const working = (setting: Setting): Promise<Worked> =>
   work(swarm, [again], { update: async () => policy, pace: (ms) => (ms === LOOK_MS ? 20 : ms), ...setting })
 const types = ({ progress }: Worked): string[] => progress.map(({ type }) => type)
 
-test('a node that rests asks for no lease, gives the engine’s memory back once, and works again when it may', async () => {
+test('a paused node asks for no lease, frees the engine’s memory once, and works again after the pause', async () => {
   const gate = createPauseControl()
   gate.set(LATER)
   let unloads = 0
@@ -60,12 +60,12 @@ test('a node that rests asks for no lease, gives the engine’s memory back once
   }
 })
 
-test('the group in hand is finished before a rest, and no other is begun', async () => {
+test('the group in progress is finished before a pause, and no other group begins', async () => {
   const gate = createPauseControl()
   const { held, begun, release } = heldEngine()
   const worked = await working({ pauseControl: gate, engine: held })
   try {
-    await eventually('a group in hand', () => begun() === 1)
+    await eventually('a group in progress', () => begun() === 1)
     gate.set(LATER)
     release()
     await eventually('the rest', () => types(worked).includes('rest'))
@@ -76,12 +76,12 @@ test('the group in hand is finished before a rest, and no other is begun', async
   }
 })
 
-test('the group in hand is given back when somebody needs the machine, and its lease is worked on later', async () => {
+test('an urgent pause gives the group in progress back, and its lease is worked on later', async () => {
   const gate = createPauseControl()
   const { held, begun, release } = heldEngine()
   const worked = await working({ pauseControl: gate, engine: held })
   try {
-    await eventually('a group in hand', () => begun() === 1)
+    await eventually('a group in progress', () => begun() === 1)
     gate.set(LATER)
     gate.set(NOW)
     await eventually('the rest', () => types(worked).includes('rest'))
@@ -95,7 +95,7 @@ test('the group in hand is given back when somebody needs the machine, and its l
   }
 })
 
-test('a lease that comes when the node is to rest already is given back', async () => {
+test('a lease that arrives after the start of a pause is given back', async () => {
   const gate = createPauseControl()
   // Turned by the news that the coordinator has been asked.
   const worked = await work(swarm, [again], {
@@ -118,12 +118,12 @@ test('a lease that comes when the node is to rest already is given back', async 
   }
 })
 
-test('a node that is to finish delivers the group in hand, waits for its verdict, and ends', async () => {
+test('a node that is to finish delivers the group in progress, waits for its verdict, and ends', async () => {
   const gate = createPauseControl()
   const waiting = ['aa'.repeat(16)]
   const { held, begun, release } = heldEngine()
   const worked = await working({ pauseControl: gate, engine: held, waiting })
-  await eventually('a group in hand', () => begun() === 1)
+  await eventually('a group in progress', () => begun() === 1)
   gate.set({ kind: 'finish' })
   release()
   await eventually('it waits for the verdict', () => types(worked).includes('finishing'))
@@ -133,16 +133,16 @@ test('a node that is to finish delivers the group in hand, waits for its verdict
   assert.equal([worked.asked.length, worked.returned], [1, []])
 })
 
-test('a node that is to finish waits two minutes for verdicts at most', async () => {
+test('a node that is to finish waits at most two minutes for verdicts', async () => {
   const gate = createPauseControl()
   gate.set({ kind: 'finish' })
   const worked = await working({ pauseControl: gate, waiting: ['aa'.repeat(16)], pace: () => 0 })
   assert.is(await worked.ended, 'finished')
   assert.is(worked.order.length, 120)
-  assert.is(types(worked).filter((type) => type === 'finishing').length, 1, 'told once')
+  assert.is(types(worked).filter((type) => type === 'finishing').length, 1, 'reported once')
 })
 
-test('a node that waits for work rests and finishes as well', async () => {
+test('a node that waits for work can be paused and ended', async () => {
   const gate = createPauseControl()
   const none = { manifestId: policy.manifestId, reason: 'no_work', retryAfterMs: 60_000 } as const
   const worked = await work(swarm, [none], { pauseControl: gate, update: async () => policy })
@@ -153,7 +153,7 @@ test('a node that waits for work rests and finishes as well', async () => {
   assert.is(await worked.ended, 'finished')
 })
 
-test('a node ends when the run is complete, unless it is to stay', async () => {
+test('a node ends when the run is complete, unless it stays', async () => {
   const over = { manifestId: policy.manifestId, reason: 'complete', retryAfterMs: 60_000 } as const
   const worked = await work(swarm, [over], { update: async () => policy, stay: false })
   assert.is(await worked.ended, 'complete')

@@ -40,7 +40,7 @@ async function volunteerOf(run: TestRun): Promise<NodeProgress[]> {
     engine: { ...engineSaying(['No.', 'No.']), usePolicy: async () => undefined },
     tokenizer: runtime.tokenizer,
     baseSha256: sha256(new Uint8Array([1])),
-    makeRoomFor: async () => undefined,
+    refit: async () => undefined,
     catalogue: new Map([[library.name, library]]),
     onProgress: (progress) => understood.push(progress),
   })
@@ -52,7 +52,7 @@ async function volunteerOf(run: TestRun): Promise<NodeProgress[]> {
   return understood
 }
 
-test('whoever waits for work is woken by a further round, by a version, and by room for leases', async ({ open }) => {
+test('a waiting node is woken by a new round, a new version and free capacity', async ({ open }) => {
   const run = await open({ batchGroups: 1, maxStaleness: 0 })
   const { coordinator } = run
   const running = coordinator.run({

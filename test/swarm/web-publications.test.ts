@@ -113,7 +113,7 @@ const failureOf = async (work: Promise<unknown>): Promise<string> => {
   return error.code
 }
 
-test('a version comes whole from a dashboard whose line breaks in between', async (context) => {
+test('a version is pulled completely from a dashboard despite an interrupted connection', async (context) => {
   const way = await brittleWay(context.shown.dashboard.url, 'holds')
   const { files, run: signer } = await checkPulledFolder(await pull(context, `${way.url}/`), run, patience())
   assert.ok(way.wasCut())
@@ -121,7 +121,7 @@ test('a version comes whole from a dashboard whose line breaks in between', asyn
   assert.is(signer, run)
 })
 
-test('what was there when a pull ended is not fetched again by the next one', async (context) => {
+test('files of an interrupted pull are not fetched again', async (context) => {
   const first = await brittleWay(context.shown.dashboard.url, 'is gone')
   assert.is(await failureOf(pull(context, first.url)), 'no_source')
   const second = await brittleWay(context.shown.dashboard.url, 'never breaks')
@@ -130,7 +130,7 @@ test('what was there when a pull ended is not fetched again by the next one', as
   assert.ok(second.pieces() < PIECES, `${second.pieces()} of ${PIECES} pieces`)
 })
 
-test('a pull tries again for as long as each attempt brings a piece', async () => {
+test('a pull is repeated as long as each attempt fetches a piece', async () => {
   const attempts = (brought: readonly number[]) => {
     let attempt = 0
     return throughCuts(async (onPiece) => {
@@ -144,7 +144,7 @@ test('a pull tries again for as long as each attempt brings a piece', async () =
   assert.is(await failureOf(attempts([1, 0])), 'no_source')
 })
 
-test('a file that is not what the run has signed is not taken, nor a manifest of another run', async (context) => {
+test('a file that differs from the signed manifest is refused, and a manifest of another run too', async (context) => {
   const { store, sealed, shown, folder } = context
   const other = peerIdOfKey(await keyOf(6))
   assert.is(await failureOf(pull(context, shown.dashboard.url, other)), 'bad_source')
@@ -165,7 +165,7 @@ test('a file that is not what the run has signed is not taken, nor a manifest of
   assert.is(await stat(join(folder, 'pulled')).catch(() => null), null)
 })
 
-test('a file is given in parts, by its hash, and only as far as it goes', async ({ shown, sealed }) => {
+test('the dashboard serves ranges of a file, with its hash as tag', async ({ shown, sealed }) => {
   const file = `${shown.dashboard.url}/versions/${sealed.manifest.version}/adapter.gguf`
   const tag = `"${sealed.manifest.blobs[0]!.sha256}"`
   const ask = (headers: Record<string, string>, method = 'GET') => fetch(file, { method, headers, signal: patience() })

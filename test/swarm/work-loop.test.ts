@@ -26,7 +26,7 @@ const task = lendingTask()
 const hurried = (answers: readonly Partial<LeaseResponse>[], setting: Setting = {}): Promise<Worked> =>
   work(swarm, answers, { pace: (ms) => (PAUSES_MS.includes(ms) ? 20 : ms), ...setting })
 
-test('a node that gets no work tells its owner why, and keeps the secrets that every manifest shows', async () => {
+test('a node without work reports the reason, and keeps the secrets of every manifest', async () => {
   const elsewhere = { manifestId: '00'.repeat(32) }
   const worked = await hurried([elsewhere, elsewhere, { reason: 'uncalibrated', detail: 'cpu' }])
   try {
@@ -42,7 +42,7 @@ test('a node that gets no work tells its owner why, and keeps the secrets that e
   }
 })
 
-test('a finished group is kept with all that is needed to judge it at home', async () => {
+test('a finished group is kept with all data to verify it again', async () => {
   const worked = await hurried([{ leases: [lease] }, {}])
   try {
     await eventually('the group', () => worked.groups.length === 1)
@@ -59,7 +59,7 @@ test('a finished group is kept with all that is needed to judge it at home', asy
     }
     const [seed, , , , replay] = await verifyGroup(group, parts, soon())
     assert.is(seed!.outcome, 'not checked')
-    assert.equal(replay, { name: 'stage 3, replay', outcome: 'ok', detail: '2 rollouts with 0 calls' })
+    assert.equal(replay, { name: 'check 3, replay', outcome: 'ok', detail: '2 rollouts with 0 calls' })
   } finally {
     await worked.stop()
   }
@@ -72,7 +72,7 @@ const badLease = async (leases: readonly Lease[], setting: Setting = {}): Promis
   return (why as Error).message
 }
 
-test('a lease that is for another number of rollouts than the run says, or one too many, stops the node', async () => {
+test('a lease for a wrong number of rollouts, or one lease too many, stops the node', async () => {
   assert.match(await badLease([{ ...lease, groupSize: 3 }]), /^bad_lease: lease a1.* is for 3 rollouts instead of 2$/)
   const other = { ...lease, leaseId: 'a2'.repeat(16) }
   assert.match(await badLease([lease, other]), /^bad_lease: 2 leases instead of 1$/)
@@ -84,7 +84,7 @@ test('a task that cannot be scored stops the node with its reason', async () => 
   assert.match(await badLease([hostile]), /^bad_lease: task [0-9a-f]+: duplicate_tool/)
 })
 
-test('a world that breaks stops the node with the world, the call and what went wrong', async () => {
+test('an environment defect stops the node with the environment, the call and the error', async () => {
   const risky = lendingTask({ toolset: [...task.toolset, { environment: 'library', tool: 'burn_down' }] })
   const fire = { ...lease, taskId: risky.id, task: new TextEncoder().encode(JSON.stringify(risky)) }
   const setting = { engine: engineSaying([writeCall('burn_down', { how: 'throwing' })]) }
@@ -92,7 +92,7 @@ test('a world that breaks stops the node with the world, the call and what went 
   assert.match(why, /^broken_environment: task [0-9a-f]+: library: .*burn_down .*no water.*report this/)
 })
 
-test('a coordinator that names a manifest which it does not serve is asked with pauses', async () => {
+test('a node pauses between requests to a coordinator that does not serve its manifest', async () => {
   const policy = policyOf(1)
   const worked = await hurried([{ manifestId: '00'.repeat(32) }], { update: async () => policy })
   try {
@@ -104,7 +104,7 @@ test('a coordinator that names a manifest which it does not serve is asked with 
   }
 })
 
-test('a node without work takes up a version as soon as it is announced, and asks for no lease before', async () => {
+test('a node without work loads a version as soon as it is announced, and asks for no lease before', async () => {
   const clock = createMovedClock()
   const policies = [policyOf(1), { ...policyOf(2), manifest: { ...policyOf(2).manifest, version: 8 } }]
   let newest = 0
@@ -116,7 +116,7 @@ test('a node without work takes up a version as soon as it is announced, and ask
     await eventually('it waits', () => clock.pauses.includes(60_000))
     newest = 1
     const { version, round, policyId } = policies[1]!.manifest
-    worked.news.publish({
+    worked.events.publish({
       type: 'announced',
       announcement: {
         manifestId: policies[1]!.manifestId,
@@ -140,7 +140,7 @@ test('a node without work takes up a version as soon as it is announced, and ask
   }
 })
 
-test('what goes on failing is told once, and again when the reason changes', async () => {
+test('a repeated failure is reported once, and again when the reason changes', async () => {
   let attempts = 0
   const update = async (): Promise<LoadedPolicy> => {
     attempts += 1
@@ -161,7 +161,7 @@ test('what goes on failing is told once, and again when the reason changes', asy
   }
 })
 
-test('a node whose groups get no verdicts makes no more of them, and says so', async () => {
+test('a node whose groups get no verdicts stops generating, and reports that', async () => {
   const waiting = Array.from({ length: LIMITS.leasesHeld.value }, (_, i) => i.toString(16).padStart(32, '0'))
   const worked = await hurried([{ leases: [lease] }], { waiting })
   try {
@@ -178,7 +178,7 @@ test('a node whose groups get no verdicts makes no more of them, and says so', a
 
 const leaseOf = (number: number): Lease => ({ ...lease, leaseId: number.toString(16).padStart(32, '0'), index: number })
 
-/** An engine whose groups are ready when a test says so, in the order of coming. */
+/** An engine whose groups the test finishes, in the order of their start. */
 function heldEngine() {
   const held: (() => void)[] = []
   const slow: Engine = {
@@ -194,7 +194,7 @@ function heldEngine() {
   return { slow, held }
 }
 
-test('once it knows how long a group takes, a node with lanes to spare begins the next one, and tells which it holds', async () => {
+test('a node that knows the duration of a group uses free slots for the next one, and names its leases', async () => {
   const { slow, held } = heldEngine()
   const policy = policyOf(1)
   const answers = [1, 2, 3].map((number) => ({ leases: [leaseOf(number)], manifestId: policy.manifestId }))
@@ -231,7 +231,7 @@ test('once it knows how long a group takes, a node with lanes to spare begins th
   }
 })
 
-test('what fails beside another group ends the work when that one is finished', async () => {
+test('a failed group ends the work after the other groups in progress', async () => {
   const { slow, held } = heldEngine()
   const policy = policyOf(1)
   const wrong = { ...leaseOf(3), groupSize: 3 }
@@ -248,7 +248,7 @@ test('what fails beside another group ends the work when that one is finished', 
   assert.is(worked.groups.length, 2)
 })
 
-test('a machine whose leases end before its groups are ready hears what else it can do, and asks no more for hours', async () => {
+test('a machine whose leases end too early gets advice, and asks for no lease for hours', async () => {
   const { slow, held } = heldEngine()
   const policy = policyOf(1)
   let rests = 0
@@ -267,7 +267,7 @@ test('a machine whose leases end before its groups are ready hears what else it 
   }
 })
 
-test('a machine that its coordinator finds too slow measures itself once more, and then rests with its words', async () => {
+test('a machine that the coordinator finds too slow is measured once more, and then rests with the coordinator’s reason', async () => {
   const tried: number[] = []
   const speeds = [3, Number.POSITIVE_INFINITY]
   let rests = 0
@@ -295,7 +295,7 @@ test('a machine that its coordinator finds too slow measures itself once more, a
   }
 })
 
-test('a machine that cannot be measured in time says nothing of its speed, and is not measured again for each question', async () => {
+test('a machine that cannot be measured in time reports no speed, and is not measured at each request', async () => {
   let tries = 0
   const worked = await hurried([{ manifestId: policyOf(1).manifestId }], {
     update: async () => policyOf(1),

@@ -81,7 +81,7 @@ test('a folder yields the certificate of its run, and of no other', async () => 
     assert.instance(error, NodeError)
     assert.match((error as NodeError).detail, why)
   }
-  await refused(peerIdOfKey(await keyOf(6)), /and not of the run/)
+  await refused(peerIdOfKey(await keyOf(6)), /not to the run/)
   const bundle = JSON.parse(text)
   const { certificates } = bundle.verificationMaterial.x509CertificateChain
   await writeFile(
@@ -91,7 +91,7 @@ test('a folder yields the certificate of its run, and of no other', async () => 
       verificationMaterial: { x509CertificateChain: { certificates: [certificates[1], certificates[0]] } },
     }),
   )
-  await refused(run, /not signed by a run/)
+  await refused(run, /not signed by the key of a run/)
   for (const broken of ['', '{}', text.slice(0, -9), text.replaceAll('"rawBytes":"MII', '"rawBytes":"AII')]) {
     await writeFile(path, broken)
     await refused(run, /no signature with the certificate of a run|not signed by a run/)

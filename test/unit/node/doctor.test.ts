@@ -13,7 +13,7 @@ const never = new AbortController().signal
 const nobody = {} as Examination
 const gradeOf = ({ grade }: Finding): string => grade
 
-test('a clock is as wrong as it is beyond what the answer took, and the words say in which direction', () => {
+test('a clock difference counts beyond the time of the answer, and has a direction', () => {
   assert.equal(clockFinding(100, 20).grade, 'ok')
   assert.equal(
     [6_000, -6_000].map((ms) => gradeOf(clockFinding(ms, 100))),
@@ -28,12 +28,12 @@ test('a clock is as wrong as it is beyond what the answer took, and the words sa
   assert.match(clockFinding(-90_000, 100).found, /ahead of the coordinator's/)
 })
 
-test('a speed is held to the lease, and to the lease with all its renewals', () => {
+test('a speed is compared with the lease, and with the lease with all renewals', () => {
   const run = (leaseMs: number) => ({
     limits: { ...manifest.limits, groupSize: 4, maxRolloutTokens: 4000 },
     taskSpec: { leaseMs: String(leaseMs) },
   })
-  // A usual rollout: 500 tokens of prompt and 500 sampled, in four lanes.
+  // A usual rollout: 500 tokens of prompt and 500 sampled, in four slots.
   const speed = { promptPerSecond: 500, sampledPerSecond: 20 }
   assert.is(groupSeconds(speed, { slots: 4, promptTokens: 500, sampledTokens: 500 }), 101)
   assert.is(gradeOf(speedFinding(speed, run(102_000))), 'ok')
@@ -42,7 +42,7 @@ test('a speed is held to the lease, and to the lease with all its renewals', () 
   assert.is(gradeOf(speedFinding(speed, { ...run(1), taskSpec: {} })), 'unknown')
 })
 
-test('a check that never ends, or whose run is away, ends the examination no more than one that fails', async () => {
+test('a check that never ends, or has no run, or fails does not end the examination', async () => {
   const check = (look: () => Promise<Finding>) => ({ name: 'x', limitMs: 5, look })
   const slow = await make(
     check(() => new Promise(() => {})),
@@ -71,14 +71,14 @@ test('a check that never ends, or whose run is away, ends the examination no mor
   )
 })
 
-test('whoever interrupts an examination ends it at the check that is under way', async () => {
+test('an interruption ends the examination during a check', async () => {
   const stop = new AbortController()
   const made = make({ name: 'x', limitMs: 1e6, look: () => new Promise(() => {}) }, nobody, stop.signal)
   stop.abort(new Error('stopped'))
   assert.is(await made.then(String, (error: Error) => error.message), 'stopped')
 })
 
-test('every check has a name of its own and a bound', () => {
+test('every check has a unique name and a time limit', () => {
   assert.is(new Set(CHECKS.map(({ name }) => name)).size, CHECKS.length)
   for (const { name, limitMs } of CHECKS) assert.ok(limitMs > 0 && limitMs <= 600_000, name)
 })

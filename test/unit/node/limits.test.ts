@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { durationArgument } from '../../../node/commands/steer.js'
+import { durationArgument } from '../../../node/commands/control.js'
 import { hoursLimit } from '../../../node/limits/hours.js'
 import { changed, parseLimits, readChanges, readLimits, writeLimits } from '../../../node/limits/limits-file.js'
 import { limitsInForce, notKept, sensorsFor } from '../../../node/limits/limits-in-force.js'
@@ -33,7 +33,7 @@ const at = (hours: readonly string[], local: string): Permit =>
 const until = (permit: Permit): string | null =>
   permit.ok ? null : new Date(permit.untilMs!).toLocaleString('sv-SE').slice(0, 16)
 
-test('hours over midnight hold on both sides of it, and their end is not among them', () => {
+test('working hours over midnight include both sides of midnight, and exclude their end', () => {
   process.env.TZ = 'Europe/Berlin'
   const night = ['22:00-07:00']
   for (const time of ['22:00', '23:59', '00:00', '06:59']) assert.ok(at(night, `2026-05-04T${time}`).ok, time)
@@ -41,7 +41,7 @@ test('hours over midnight hold on both sides of it, and their end is not among t
   assert.is(until(at(night, '2026-05-31T21:59')), '2026-05-31 22:00')
 })
 
-test('of several spans the next one is told, and it may be on another day', () => {
+test('the end of a pause is the start of the next span, which may be on another day', () => {
   process.env.TZ = 'Europe/Berlin'
   const spans = ['06:00-08:00', '12:00-13:00', '20:00-24:00']
   assert.is(until(at(spans, '2026-05-04T09:00')), '2026-05-04 12:00')
@@ -50,7 +50,7 @@ test('of several spans the next one is told, and it may be on another day', () =
   assert.is(until(at(spans, '2027-01-01T00:00')), '2027-01-01 06:00')
 })
 
-test('where the clock is put forward, a span of the missing hour begins an hour later by the clock', () => {
+test('a span that begins in the hour which daylight saving skips begins an hour later', () => {
   process.env.TZ = 'Europe/Berlin'
   // On 29 March 2026 there is no 02:30.
   const limit = ['02:30-05:00']
@@ -59,7 +59,7 @@ test('where the clock is put forward, a span of the missing hour begins an hour 
   assert.is(until(at(limit, '2026-03-29T05:00')), '2026-03-30 02:30')
 })
 
-test('where the clock is put back, an hour that comes twice counts both times', () => {
+test('an hour that occurs twice at the end of daylight saving counts both times', () => {
   process.env.TZ = 'Europe/Berlin'
   const limit = hoursLimit(['02:00-03:00'], () => nowMs)
   // 25 October 2026, 02:30 in summer time and an hour later in winter time.
@@ -71,7 +71,7 @@ test('where the clock is put back, an hour that comes twice counts both times', 
   assert.not(limit.mayWork().ok)
 })
 
-test('what hours forbid ends when they say: a minute later there is work, a minute before there is none', () => {
+test('a pause outside of working hours ends at the stated minute', () => {
   process.env.TZ = 'America/New_York'
   const time = fc.tuple(fc.integer({ min: 0, max: 23 }), fc.integer({ min: 0, max: 59 }))
   const span = fc.tuple(time, time).filter(([[h, m], [i, n]]) => h !== i || m !== n)
@@ -106,19 +106,19 @@ const NOTHING: MachineReport = {
 }
 const month = () => ({ bytes: 3 * 2 ** 30, nextMs: 5000 })
 
-const permitUnder = (settings: LimitSettings, stated: Partial<MachineReport>): Permit =>
-  limitsInForce(settings, { now: () => 0, stated: { ...NOTHING, ...stated }, month }).mayWork()
+const permitUnder = (settings: LimitSettings, sensed: Partial<MachineReport>): Permit =>
+  limitsInForce(settings, { now: () => 0, sensed: { ...NOTHING, ...sensed }, month }).mayWork()
 
 const CASES: readonly (readonly [LimitSettings, Partial<MachineReport>, Partial<MachineReport>, RegExp, boolean])[] = [
   [{ mains: true }, { mains: known(true) }, { mains: known(false) }, /battery/, true],
   [{ idle: 10 }, { idleMs: known(600_000) }, { idleMs: known(599_999) }, /last 10 min/, true],
   [{ gpuFree: true }, { othersOnGpu: known([]) }, { othersOnGpu: known(['blender']) }, /blender/, true],
   [{ temperature: 80 }, { celsius: known(80) }, { celsius: known(81) }, /hotter than 80 °C/, true],
-  [{ disk: 1 }, { dataBytes: known(2 ** 30) }, { dataBytes: known(1.5 * 2 ** 30) }, /holds 1\.5 GiB/, false],
+  [{ disk: 1 }, { dataBytes: known(2 ** 30) }, { dataBytes: known(1.5 * 2 ** 30) }, /has 1\.5 GiB/, false],
 ]
 for (const [settings, good, bad, why, atOnce] of CASES) {
   const [name] = Object.keys(settings)
-  test(`${name} makes a node rest when it is not kept to, and only then`, () => {
+  test(`${name} pauses a node only while the limit is exceeded`, () => {
     assert.ok(permitUnder(settings, good).ok)
     const permit = permitUnder(settings, bad)
     assert.not(permit.ok)
@@ -128,17 +128,17 @@ for (const [settings, good, bad, why, atOnce] of CASES) {
     assert.ok(permitUnder({}, bad).ok, 'without the limit')
   })
 
-  test(`${name} that the machine cannot tell holds nobody up, and is said`, () => {
+  test(`${name} without a sensor reading pauses no node, and is reported`, () => {
     assert.ok(permitUnder(settings, {}).ok)
-    assert.match(notKept(settings, NOTHING).join(), new RegExp(`^${name} is not kept to: `))
+    assert.match(notKept(settings, NOTHING).join(), new RegExp(`^${name} has no effect here: `))
     assert.equal(notKept(settings, { ...NOTHING, ...good }), [])
     assert.is(sensorsFor(settings).length, 1)
   })
 }
 
-test('a machine that was too hot works again when it is five degrees cooler than it may be', () => {
+test('a machine that was too hot works again five degrees below the limit', () => {
   const stated = { ...NOTHING, celsius: known(81) as MachineReport['celsius'] }
-  const limit = limitsInForce({ temperature: 80 }, { now: () => 0, month, stated })
+  const limit = limitsInForce({ temperature: 80 }, { now: () => 0, month, sensed: stated })
   const worksAt = (celsius: number): boolean => {
     stated.celsius = known(celsius)
     return limit.mayWork().ok
@@ -146,13 +146,13 @@ test('a machine that was too hot works again when it is five degrees cooler than
   assert.equal([80, 81, 79, 76, 75, 79].map(worksAt), [true, false, false, false, true, true])
 })
 
-test('used up traffic ends with the month', () => {
+test('a pause for used up traffic ends with the month', () => {
   assert.ok(permitUnder({ traffic: 3.1 }, {}).ok)
   const permit = permitUnder({ traffic: 3 }, {})
   assert.equal(permit, { ok: false, why: 'the 3 GiB of this month are used up', untilMs: 5000 })
 })
 
-test('the owner’s wish comes before limits, a pause ends when it is to, and the end of the node before all', () => {
+test('a request of the owner overrides limits, a pause ends on time, and `finish` overrides everything', () => {
   const clock = createMovedClock()
   const wish = createOwnerRequest(clock)
   const tight = { mayWork: (): Permit => ({ ok: false, why: 'too hot', atOnce: true }) }
@@ -160,7 +160,7 @@ test('the owner’s wish comes before limits, a pause ends when it is to, and th
   assert.equal(wish.dutyUnder(loose), { kind: 'work' })
   assert.equal(wish.dutyUnder(tight), { kind: 'rest', why: 'too hot', untilMs: null, atOnce: true })
   wish.pause(1000, false)
-  assert.is((wish.dutyUnder(tight) as { why: string }).why, 'paused by its owner')
+  assert.is((wish.dutyUnder(tight) as { why: string }).why, 'by its owner')
   clock.advance(999)
   assert.is(wish.dutyUnder(loose).kind, 'rest')
   clock.advance(1)
@@ -175,7 +175,7 @@ test('the owner’s wish comes before limits, a pause ends when it is to, and th
   assert.is(wish.dutyUnder(tight).kind, 'finish')
 })
 
-test('a pause outlasts a restart, and ends when it is to also while no node runs', async () => {
+test('a pause survives a restart, and ends on time even without a running node', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'prove-pause-'))
   const clock = createMovedClock()
   const loose = { mayWork: (): Permit => ({ ok: true }) }
@@ -206,7 +206,7 @@ test('a pause outlasts a restart, and ends when it is to also while no node runs
   }
 })
 
-test('limits are kept in a file that only its owner may read, and read back as they were', async () => {
+test('limits are written to a private file, and read back unchanged', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'prove-limits-'))
   try {
     assert.equal(await readLimits(folder), {})
@@ -218,7 +218,7 @@ test('limits are kept in a file that only its owner may read, and read back as t
     assert.equal(await readLimits(folder), {})
     for (const [text, why] of [
       ['threads: 0', /threads: give an integer from 1 to 256/],
-      ['treads: 2', /Unrecognized key: "treads"; there are threads, slots/],
+      ['treads: 2', /Unrecognized key: "treads". The limits are threads, slots/],
       ['hours: [night]', /hours: give spans such as/],
       ['threads: [', /limits\.yaml: .*line 1/],
       ['just words', /limits\.yaml: /],
@@ -234,7 +234,7 @@ test('limits are kept in a file that only its owner may read, and read back as t
   }
 })
 
-test('changes of the command line are read by name, and none takes a limit away', () => {
+test('changes of the command line are read by name, and `none` removes a limit', () => {
   const changes = readChanges([
     'threads=4',
     'hours=22:00-07:00,12:00-13:00',
@@ -272,7 +272,7 @@ test('changes of the command line are read by name, and none takes a limit away'
     assert.throws(() => readChanges([word]), /^bad_limits: /, word)
 })
 
-test('every limit is in the table of limits, and is described when it is set', () => {
+test('every limit is in the table of limits, and has a description when it is set', () => {
   assert.equal(LIMIT_FIELDS.map(({ name }) => name).toSorted(), Object.keys(limitSettings.shape).toSorted())
   const all = parseLimits(
     {
@@ -298,20 +298,20 @@ test('every limit is in the table of limits, and is described when it is set', (
   assert.equal(describeLimits({ mains: false }), [])
 })
 
-test('a time is given in seconds, minutes, hours and days', () => {
+test('a duration has seconds, minutes, hours and days', () => {
   assert.is(durationArgument('90m'), 5_400_000)
   assert.is(durationArgument('1h30m'), 5_400_000)
   for (const text of ['', '5', '2 h', 'h', '-1h', '0m', '91d', '1h30'])
     assert.throws(() => durationArgument(text), /Give a time/, text)
 })
 
-test('other programs on the GPU are told by name, each once, and the engine is none of them', () => {
+test('other programs on the GPU are listed by name, each once, without the engine', () => {
   const lines = ['1234, /usr/bin/blender', ' 99, /usr/bin/node ', '1235, /usr/bin/blender', '7, [Not Found]']
   assert.equal(othersAmong(lines, 99), ['blender', 'process 7'])
   assert.equal(othersAmong([], undefined), [])
 })
 
-test('of several people who are logged in the last one at the machine counts, and services count for nothing', () => {
+test('the last use by any logged-in user counts, and services do not count', () => {
   const session = (kind: string, idle: string, sinceUs: number): string =>
     `IdleHint=${idle}\nIdleSinceHint=${sinceUs}\nClass=${kind}\n`
   const nowMs = 10_000_000

@@ -4,7 +4,7 @@ import { progressLine, verdictLine } from '../../../node/report/progress.js'
 import { totalsOf } from '../../../node/store/ledger.js'
 import { REFUSALS, type RefusalCode, type Verdict } from '../../../proto/index.js'
 
-const test = suite('what a volunteer is told')
+const test = suite('progress lines')
 
 const verdict = (lease: string, code: RefusalCode | null, credit: number, detail = ''): Verdict => ({
   leaseId: lease.repeat(32),
@@ -16,14 +16,14 @@ const verdict = (lease: string, code: RefusalCode | null, credit: number, detail
   receivedAtMs: 1000,
 })
 
-test('a refusal comes with its code, what that means, the detail and what follows from it', () => {
+test('a refusal is shown with its code, meaning, detail and consequence', () => {
   assert.is(
     progressLine({
       type: 'verdict',
       verdict: verdict('a', 'reward_mismatch', 0, 'rollout 2: claimed 1'),
       earlier: null,
     }),
-    `group aaaaaaaa refused: reward_mismatch - ${REFUSALS.reward_mismatch.meaning} (rollout 2: claimed 1); consequence: no leases for this key any more (exclusion); \`prove-node verify\` repeats the check at home`,
+    `group aaaaaaaa refused: reward_mismatch - ${REFUSALS.reward_mismatch.meaning} (rollout 2: claimed 1); consequence: no more leases for this key (exclusion); \`prove-node verify\` repeats the check on this machine`,
   )
   assert.match(verdictLine(verdict('a', 'sampler_mismatch', 0), null), /closer audits$/)
   assert.match(verdictLine(verdict('a', 'stale_policy', 0), null), /no further consequence$/)
@@ -34,21 +34,21 @@ test('a verdict that replaces another says so', () => {
   assert.is(verdictLine(accepted, null), 'group aaaaaaaa accepted, credit 120')
   assert.match(
     verdictLine(verdict('a', 'logprob_mismatch', 0), accepted),
-    /^group aaaaaaaa revoked by a later audit, in place of credit 120: logprob_mismatch - /,
+    /^group aaaaaaaa revoked by a later audit, replaces credit 120: logprob_mismatch - /,
   )
-  assert.match(verdictLine(accepted, verdict('a', 'internal', 0)), /accepted, credit 120, in place of internal$/)
+  assert.match(verdictLine(accepted, verdict('a', 'internal', 0)), /accepted, credit 120, replaces internal$/)
 })
 
-test('a pause is explained unless it is routine', () => {
+test('the reason for a wait is shown unless it is routine', () => {
   const idle = (reason: string) => progressLine({ type: 'idle', reason, detail: 'cuda', waiting: 0 })
   assert.is(idle('no_work'), null)
   for (const reason of ['uncalibrated', 'quarantined'] as const)
     assert.is(idle(reason), `no work: ${reason} - ${REFUSALS[reason].meaning} (cuda)`)
-  assert.match(idle('not_registered')!, /^the run has taken this node in; work begins with the next round/)
+  assert.match(idle('not_registered')!, /^the run has registered this node; work begins with the next round/)
   assert.match(idle('complete')!, /^the run is complete/)
 })
 
-test('of several verdicts on a group the last counts, also for credit', () => {
+test('the last of several verdicts on a group counts, also for credit', () => {
   assert.equal(totalsOf([]), { groups: 0, accepted: 0, refused: 0, revoked: 0, credit: 0, reasons: [] })
   const ledger = [
     verdict('a', null, 100),

@@ -52,7 +52,7 @@ const codeOf = async (work: Promise<unknown>): Promise<string> => {
   return (why as NodeError).code
 }
 
-test('a folder as it was pulled is found to be that, and of the run that signed it', async () => {
+test('an unchanged folder passes, with the run that signed it', async () => {
   const { folder, sealed } = await pulled()
   const found = await checkPulledFolder(folder, idOf(key), signal)
   assert.equal([found.run, found.sealed.manifestId], [idOf(key), sealed.manifestId])
@@ -63,7 +63,7 @@ test('a folder as it was pulled is found to be that, and of the run that signed 
   assert.equal(found.unsigned, [])
 })
 
-test('whatever file is changed, cut, put away or made a folder is named, and no other', async () => {
+test('exactly the files that are changed, cut, removed or replaced by a folder are named', async () => {
   const damages = {
     longer: (path: string) => appendFile(path, '!'),
     'of the same length': async (path: string) => writeFile(path, 'X'.repeat((await readFile(path)).length)),
@@ -88,7 +88,7 @@ test('whatever file is changed, cut, put away or made a folder is named, and no 
   }
 })
 
-test('a manifest that is changed, of another run, or not there makes the folder bad', async () => {
+test('a folder fails with a manifest that is changed, missing or of another run', async () => {
   const { folder, sealed } = await pulled()
   assert.is(await codeOf(checkPulledFolder(folder, idOf(other), signal)), 'bad_folder')
   const forged = await sealManifest(other, idOf(key), sealed.manifest)
@@ -108,7 +108,7 @@ test('a manifest that is changed, of another run, or not there makes the folder 
   assert.is(await codeOf(checkPulledFolder(folder, null, signal)), 'bad_folder')
 })
 
-test('what lies beside the publication is named as signed by nobody', async () => {
+test('other entries of the folder are listed as not signed', async () => {
   const { folder } = await pulled()
   await writeFile(join(folder, 'adapter_model.bin'), 'a pickle')
   assert.equal((await checkPulledFolder(folder, null, signal)).unsigned, ['adapter_model.bin'])
@@ -116,11 +116,11 @@ test('what lies beside the publication is named as signed by nobody', async () =
 
 const SCORE = { reward: { mean: 0.5, stderr: 0.05 }, solved: { mean: 0.25, stderr: 0.01 } }
 
-test('a card claims nothing that the signed files do not say', async () => {
+test('a card contains only facts of the signed files', async () => {
   const { sealed } = await pulled()
   const named = { ...sealed, manifest: { ...sealed.manifest, policy: { ...sealed.manifest.policy } } }
   const bare = modelCard(named, null)
-  assert.match(bare, /The provenance was not to be had/)
+  assert.match(bare, /The provenance was not available/)
   assert.not.match(bare, /\| `rewardMean`/)
   const provenance = {
     ...{ schema: 2 as const, step: 2, tasks: { dataset: 'd', examples: 9 }, volunteers: 3 },
@@ -139,7 +139,7 @@ test('a card claims nothing that the signed files do not say', async () => {
   assert.match(card, /no score of this version/)
   assert.match(card, /\| 1 \| 50 \| 0\.500 \(0\.400 to 0\.600\) \| 0\.250 \(0\.151 to 0\.385\) \| 2\.3 \|/)
   assert.not.match(modelCard(named, { ...provenance, heldOut: [] }), /95 % intervals/)
-  assert.match(modelCard(named, { ...provenance, step: 0 }), /no step has been trained/)
+  assert.match(modelCard(named, { ...provenance, step: 0 }), /no step was trained/)
 })
 
 test.run()

@@ -29,7 +29,7 @@ function wordsOf(unit: string): string[] {
   return words.map(([, word]) => word!.replaceAll(/\\(.)/g, '$1').replaceAll('%%', '%').replaceAll('$$', '$'))
 }
 
-test('a unit starts the program with exactly the words that it was made of', () => {
+test('a unit starts the program with exactly the given words', () => {
   const unit = unitFile(service)
   assert.equal(wordsOf(unit), service.command)
   assert.not.match(unit.replaceAll('%%', '').replaceAll('$$', ''), /[%$]/, 'systemd fills nothing in')
@@ -39,7 +39,7 @@ testWith(
   test,
   'systemd-analyze',
   'systemd',
-)('systemd finds nothing to say against a unit', () => {
+)('systemd accepts a unit without a warning', () => {
   const path = join(folder, 'prove-node.service')
   writeFileSync(path, unitFile(service))
   const { status, stderr } = spawnSync('systemd-analyze', ['verify', '--user', '--man=no', path], {
@@ -51,7 +51,7 @@ testWith(
   assert.is(status, 0, stderr)
 })
 
-test('an agent of launchd is a property list with exactly the words that it was made of', () => {
+test('an agent of launchd is a property list with exactly the given words', () => {
   const list = agentFile(service)
   const words = [...list.matchAll(/^ {4}<string>(.*)<\/string>$/gm)].map(([, text]) =>
     text!.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&'),
@@ -72,7 +72,7 @@ testWith(
   assert.equal([parsed.RunAtLoad, parsed.KeepAlive, parsed.Umask], [true, { SuccessfulExit: false }, 0o077])
 })
 
-test('the node is started with its folder and the worlds of its own, wherever it was installed from', () => {
+test('the service has absolute paths of the data folder and of the environments', () => {
   const { command } = serviceFor('prove1-\nAQB', { dataDir: 'data', environments: ['./library', '/srv/a world'] })
   const join = command.indexOf('join')
   assert.equal(command.slice(join), [
@@ -81,7 +81,7 @@ test('the node is started with its folder and the worlds of its own, wherever it
   ])
 })
 
-test('what would begin a line of its own is refused', () => {
+test('text with a line break is refused', () => {
   const evil = { ...service, command: [program, 'x\nExecStartPre=/bin/rm -rf /'] }
   for (const write of [unitFile, agentFile])
     assert.throws(
@@ -90,11 +90,11 @@ test('what would begin a line of its own is refused', () => {
     )
 })
 
-test('each system has its file and its commands, and others say what there is', () => {
+test('each supported system has its file and commands, and other systems an error', () => {
   const linux = serviceManagerOf('linux', { XDG_CONFIG_HOME: '/home/ada/conf' })
   assert.is(linux.path, '/home/ada/conf/systemd/user/prove-node.service')
   assert.match(serviceManagerOf('darwin', {}).path, /Library\/LaunchAgents\/org\.prove-swarm\.node\.plist$/)
-  assert.throws(() => serviceManagerOf('win32', {}), /no_service: no service can be installed on win32/)
+  assert.throws(() => serviceManagerOf('win32', {}), /no_service: cannot install a service on win32/)
 })
 
 test.run()

@@ -24,7 +24,7 @@ const ORIGIN: GroupOrigin = {
   cacheType: 'f16',
 }
 
-test('the body of the newest group with a verdict can still be given away, and no older one', async () => {
+test('the node can still send the body of the newest group with a verdict, and no older one', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'prove-store-'))
   const store = await openNodeStore(folder, 'run')
   try {

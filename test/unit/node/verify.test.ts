@@ -15,7 +15,7 @@ import { syntheticGroup } from '../../support/audit-groups.js'
 import { patience } from '../../support/patience.js'
 import { AMPLE, bodyOf, lendingTask, play, runtimeOf } from '../../support/scripted.js'
 
-const test = suite('judging at home')
+const test = suite('verification by the node')
 
 const replayContext = runtimeOf()
 const task = lendingTask()
@@ -45,29 +45,29 @@ const origin: GroupOrigin = {
   cacheType: 'f16',
 }
 
-test('a seed is checked against the secret of its round once that is shown', () => {
+test('a seed is checked against the secret of its round once a manifest contains the secret', () => {
   assert.is(checkSeed(origin, [{ round: 5, secret: 'ee'.repeat(32) }]).outcome, 'not checked')
   assert.equal(checkSeed(origin, [{ round: 6, secret }]), {
     name: 'lease seed',
     outcome: 'ok',
-    detail: 'it follows from the secret of round 6',
+    detail: 'derived from the secret of round 6',
   })
   const chosen = { ...origin, lease: { ...origin.lease, seed: 'f5'.repeat(32) } }
-  assert.match(checkSeed(chosen, [{ round: 6, secret }]).detail, /does not follow from the secret of round 6/)
-  assert.match(checkSeed(origin, [{ round: 6, secret: 'ee'.repeat(32) }]).detail, /not the one that was committed to/)
+  assert.match(checkSeed(chosen, [{ round: 6, secret }]).detail, /not derived from the secret of round 6/)
+  assert.match(checkSeed(origin, [{ round: 6, secret: 'ee'.repeat(32) }]).detail, /does not fit its published hash/)
 })
 
-test('a lease that was given out again in a later round keeps the seed of its first', () => {
+test('a lease that a later round reuses keeps its seed', () => {
   const first = 'ab'.repeat(32)
   const again = { ...origin, lease: { ...origin.lease, seed: seedFrom(first) } }
   const rounds = [
     { round: 5, secret: first },
     { round: 6, secret },
   ]
-  assert.is(checkSeed(again, rounds).detail, 'it follows from the secret of round 5')
+  assert.is(checkSeed(again, rounds).detail, 'derived from the secret of round 5')
 })
 
-/** An engine under which every token has the given log-probability and its draw is off by `repair` nats. */
+/** An engine that gives every token this log-probability and this logit error (nats). */
 const engineWith = (logprob: (k: number) => number, logitError: number, asked: number[][] = []): Engine => ({
   build: { nodeLlamaCpp: 'none', backend: 'cpu' },
   usePolicy: () => Promise.reject(new Error('not asked for')),
@@ -84,7 +84,7 @@ const engineWith = (logprob: (k: number) => number, logitError: number, asked: n
     }))
   },
 })
-/** As the scripted policy claims them. */
+/** The log-probabilities that the scripted policy claims. */
 const claimed = (k: number): number => -(k % 64) / 64
 
 const thresholds = fitThresholds(
@@ -102,7 +102,7 @@ const verify = (group: KeptGroup, engine: Engine, thresholdsToUse: Calibration |
   verifyGroup(group, { replayContext, engine, calibration: thresholdsToUse, closedRounds: [] }, patience())
 const outcomes = (checks: readonly VerifiedCheck[]): string[] => checks.map(({ outcome }) => outcome)
 
-test('an honest group passes by thresholds, and shows its numbers without', async () => {
+test('an honest group passes with thresholds, and is measured without them', async () => {
   const { group, rollouts } = await kept()
   const asked: number[][] = []
   const engine = engineWith(claimed, 0, asked)
@@ -141,13 +141,13 @@ test('an honest group passes by thresholds, and shows its numbers without', asyn
   assert.match(measured[7]!.detail, /^the draws do not select 0 tokens/)
 })
 
-test('there is a line for the seed and for every stage of judging, in the order of the table', async () => {
+test('the results are the seed and every verification check, in their order', async () => {
   const { group } = await kept()
   const names = (await verify(group, engineWith(claimed, 0), null)).map(({ name }) => name)
-  assert.equal(names, ['lease seed', ...CHECKS.map(({ number, name }) => `stage ${number}, ${name}`)])
+  assert.equal(names, ['lease seed', ...CHECKS.map(({ number, name }) => `check ${number}, ${name}`)])
 })
 
-test('claims of another policy fail stage 5, and what comes after it is not looked at', async () => {
+test('log-probabilities of another policy fail check 5, and later checks do not run', async () => {
   const { group } = await kept()
   const checks = await verify(
     group,
@@ -168,7 +168,7 @@ test('claims of another policy fail stage 5, and what comes after it is not look
   assert.match(checks[6]!.detail, /^logprob_mismatch: /)
 })
 
-test('draws of another sampler fail stage 6', async () => {
+test('tokens of another sampler fail check 6', async () => {
   const { group } = await kept()
   const checks = await verify(group, engineWith(claimed, 2), calibration)
   assert.equal(outcomes(checks), [
@@ -185,7 +185,7 @@ test('draws of another sampler fail stage 6', async () => {
   assert.match(checks[7]!.detail, /^sampler_mismatch: /)
 })
 
-test('a group that its replay contradicts is not weighed at all', async () => {
+test('a group that fails its replay is not scored', async () => {
   const { group } = await kept((body) => ({
     ...body,
     rollouts: body.rollouts.map((rollout) => ({ ...rollout, stateHash: '00'.repeat(32) })),

@@ -5,13 +5,13 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { type NodeProgress, progressLine } from '../../../node/report/progress.js'
 import { bytes, screenLines } from '../../../node/screen/screen-lines.js'
-import { openTrafficBook, type Traffic } from '../../../node/session/traffic.js'
-import { beginStory, continueStory, type NodeView, nodeView, type Story } from '../../../node/session/view.js'
+import { openTrafficCounter, type Traffic } from '../../../node/session/traffic.js'
+import { initialState, type NodeView, nodeView, type ReportedState, stateAfter } from '../../../node/session/view.js'
 import { createWorkMeter } from '../../../node/work/work-meter.js'
 import type { RefusalCode, Verdict } from '../../../proto/index.js'
 import { createMovedClock } from '../../support/moved-clock.js'
 
-const test = suite('what the owner of a node sees')
+const test = suite('the view of a node')
 
 const verdict = (code: RefusalCode | null, credit: number): Verdict => ({
   leaseId: 'a'.repeat(32),
@@ -22,10 +22,11 @@ const verdict = (code: RefusalCode | null, credit: number): Verdict => ({
   credit,
   receivedAtMs: 1000,
 })
-const after = (...news: NodeProgress[]): Story => news.reduce(continueStory, beginStory({ accepted: 5, credit: 100 }))
+const after = (...news: NodeProgress[]): ReportedState =>
+  news.reduce(stateAfter, initialState({ accepted: 5, credit: 100 }))
 
-const viewOf = (story: Story): NodeView => ({
-  ...story,
+const viewOf = (state: ReportedState): NodeView => ({
+  ...state,
   peerId: `12D3KooW${'x'.repeat(40)}ABCDEFGH`,
   coordinator: `/ip4/203.0.113.5/tcp/4001/p2p/12D3KooW${'y'.repeat(40)}IJKLMNOP`,
   startedAtMs: 0,
@@ -41,7 +42,7 @@ const viewOf = (story: Story): NodeView => ({
   notKept: ['temperature is not kept to: the system tells no temperature'],
 })
 
-test('a verdict that is replaced by a later audit is taken back from counts and credit', () => {
+test('a verdict that an audit replaces no longer counts, and its credit neither', () => {
   const accepted = verdict(null, 30)
   const story = after(
     { type: 'verdict', verdict: accepted, earlier: null },
@@ -51,28 +52,28 @@ test('a verdict that is replaced by a later audit is taken back from counts and 
   assert.equal([now, refused, credit, allAccepted, allCredit, reasons.length], [0, 1, 0, 5, 100, 1])
 })
 
-test('a new node waits, and a complete run is complete, in words', () => {
-  const idle = (reason: string): Story => after({ type: 'idle', reason, detail: '', waiting: 0 })
-  assert.match(idle('not_registered').state, /^the run has taken this node in/)
+test('the view explains why a new node waits, and that a run is complete', () => {
+  const idle = (reason: string): ReportedState => after({ type: 'idle', reason, detail: '', waiting: 0 })
+  assert.match(idle('not_registered').state, /^the run has registered this node/)
   assert.equal([idle('complete').phase, idle('no_work').phase], ['complete', 'waiting'])
   assert.match(idle('quarantined').state, /^no work: quarantined - /)
 })
 
-test('the board’s newest word on the node is shown, with its team', () => {
+test('the view shows the newest place of the node and of its team', () => {
   const place = { rank: 3, keys: 12, team: 'night shift', teamRank: 1, teams: 2 }
   const news: NodeProgress = { type: 'leaderboard', place }
-  const shown = (story: Story): string[] => screenLines(viewOf(story), { nowMs: 0, columns: 100 })
+  const shown = (state: ReportedState): string[] => screenLines(viewOf(state), { nowMs: 0, columns: 100 })
   assert.ok(shown(after(news)).includes('rank     place 3 of 12; team "night shift", place 1 of 2'))
   const alone: NodeProgress = { type: 'leaderboard', place: { ...place, rank: 2, team: null, teamRank: null } }
   assert.ok(shown(after(news, alone)).includes('rank     place 2 of 12'))
   assert.not.ok(
     shown(after()).some((line) => line.startsWith('rank')),
-    'who has earned nothing has no place',
+    'a key without credit has no place',
   )
-  assert.is(progressLine(news), 'on the board: place 3 of 12; team "night shift", place 1 of 2')
+  assert.is(progressLine(news), 'on the leaderboard: place 3 of 12; team "night shift", place 1 of 2')
 })
 
-test('the picture is as wide as the terminal at most, and holds everything at any width', () => {
+test('the view is at most as wide as the terminal, and complete at any width', () => {
   const refusedOnce: NodeProgress = { type: 'verdict', verdict: verdict('reward_mismatch', 0), earlier: null }
   const ready: Extract<NodeProgress, { type: 'ready' }> = {
     ...{ type: 'ready', peerId: 'p', backend: 'cpu', confinement: { level: 'none', lacks: [] } },
@@ -92,7 +93,7 @@ test('the picture is as wide as the terminal at most, and holds everything at an
   }
   assert.match(
     progressLine(refitted)!,
-    /^room for rollouts of 2048 tokens, inference on cpu-flash-q8_0 \(flash attention, caches of q8_0, 16 rollouts/,
+    /^engine reloaded for rollouts of 2048 tokens, inference on cpu-flash-q8_0 \(flash attention, caches of q8_0, 16 rollouts/,
   )
   assert.is(after(ready, refitted).backend, 'cpu-flash-q8_0')
   const view = viewOf(after(ready, { type: 'policy', version: 3, versions: 16, policyId: 'p' }, refusedOnce))
@@ -108,7 +109,7 @@ test('the picture is as wide as the terminal at most, and holds everything at an
   assert.is(screenLines(view, { nowMs: 7_500_000, columns: 80 })[0], 'PROVE node …ABCDEFGH, running for 2 h 5 min')
 })
 
-test('bytes have the unit that fits', () => {
+test('bytes have a fitting unit', () => {
   assert.equal([0, 999, 1000, 99_950, 123_456, 5e15].map(bytes), [
     '0 B',
     '999 B',
@@ -119,7 +120,7 @@ test('bytes have the unit that fits', () => {
   ])
 })
 
-test('speed is that of the group in hand, and of the last one between two', () => {
+test('the speed is that of the groups in progress, or of the last group', () => {
   const clock = createMovedClock()
   const meter = createWorkMeter(clock)
   assert.equal(meter.reading, { rollouts: 0, tokens: 0, tokensPerSecond: 0 })
@@ -133,12 +134,12 @@ test('speed is that of the group in hand, and of the last one between two', () =
   assert.equal(meter.reading, { rollouts: 0, tokens: 0, tokensPerSecond: 50 })
 })
 
-test('a month’s traffic is kept over restarts, begins anew with the month, and outlives a damaged record', async () => {
+test('the traffic of a month survives restarts, starts again with the month, and survives a damaged record', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'prove-traffic-'))
   try {
     const clock = createMovedClock(new Date('2026-12-31T12:00').getTime())
     let total: Traffic = { sent: 10, received: 20 }
-    const open = () => openTrafficBook(folder, { read: async () => total, clock })
+    const open = () => openTrafficCounter(folder, { read: async () => total, clock })
     const first = await open()
     await first.count()
     total = { sent: 15, received: 20 }

@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import * as fc from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { createNews, type NewsItem } from '../../../node/network/news.js'
+import { createNodeEvents, type NodeEvent } from '../../../node/network/events.js'
 import { waitForRetry, waitForWork } from '../../../node/work/wait-for-work.js'
 import type { PolicyAnnouncement, RefusalCode } from '../../../proto/index.js'
 import { createMovedClock } from '../../support/moved-clock.js'
@@ -11,7 +11,7 @@ const settle = async (): Promise<void> => {
   for (let i = 0; i < 5; i++) await turn()
 }
 
-const announced = (change: Partial<PolicyAnnouncement> = {}): NewsItem => ({
+const announced = (change: Partial<PolicyAnnouncement> = {}): NodeEvent => ({
   type: 'announced',
   announcement: {
     manifestId: 'a'.repeat(64),
@@ -39,8 +39,8 @@ interface Setting {
 function waiting({ reason = 'no_work', retryAfterMs = 1000, times = 1, random = () => 0.5 }: Setting = {}) {
   const clock = createMovedClock()
   const startMs = clock.now()
-  const news = createNews(clock)
-  const watch = news.listen()
+  const events = createNodeEvents(clock)
+  const watch = events.listen()
   const stop = new AbortController()
   const idle = {
     answer: { reason, retryAfterMs },
@@ -53,8 +53,8 @@ function waiting({ reason = 'no_work', retryAfterMs = 1000, times = 1, random = 
   const node = {
     clock,
     stop,
-    tell: async (item: NewsItem) => {
-      news.publish(item)
+    tell: async (item: NodeEvent) => {
+      events.publish(item)
       await settle()
     },
     /** Lets time pass as the node waits for it, until it asks. @returns  ms since it was sent away, and what it does then */
@@ -78,7 +78,7 @@ function waiting({ reason = 'no_work', retryAfterMs = 1000, times = 1, random = 
   return node
 }
 
-test('a node that was told of no work takes up a newer version after a moment, long before it would ask again', async () => {
+test('a node without work loads a newer version shortly after its announcement, before the next request', async () => {
   for (const reason of ['no_work', 'complete', 'influence_cap', 'quarantined', 'not_registered'] as const) {
     const node = waiting({ reason, retryAfterMs: 60_000 })
     node.clock.advance(100)
@@ -87,11 +87,11 @@ test('a node that was told of no work takes up a newer version after a moment, l
   }
 })
 
-test('news that overtakes the answer counts', async () => {
+test('an announcement that arrives before the answer counts', async () => {
   const clock = createMovedClock()
-  const news = createNews(clock)
-  const watch = news.listen()
-  news.publish(announced(NEWER))
+  const events = createNodeEvents(clock)
+  const watch = events.listen()
+  events.publish(announced(NEWER))
   const idle = {
     answer: { reason: 'no_work', retryAfterMs: 1000 },
     under: { version: 2, round: 3 },
@@ -104,7 +104,7 @@ test('news that overtakes the answer counts', async () => {
   assert.ok(await waited)
 })
 
-test('a further round of the version in force wakes those that wait to be admitted, and nobody else', async () => {
+test('another round of the same version wakes only nodes that wait for registration', async () => {
   const stranger = waiting({ reason: 'not_registered', retryAfterMs: 2000 })
   await stranger.tell(announced({ round: 4 }))
   assert.equal(await stranger.asks(), [25, 'takes up'])
@@ -113,7 +113,7 @@ test('a further round of the version in force wakes those that wait to be admitt
   assert.equal(await member.asks(), [1000 + 1500, 'asks'])
 })
 
-test('room for leases is asked for at the coordinator’s earliest time, and at once after it', async () => {
+test('a node asks for announced capacity at the coordinator’s earliest time, and at once after that time', async () => {
   const early = waiting()
   early.clock.advance(300)
   await early.tell(announced({ capacity: 1 }))
@@ -129,7 +129,7 @@ test('room for leases is asked for at the coordinator’s earliest time, and at 
   assert.equal(await paused.asks(), [2500, 'asks'])
 })
 
-test('a verdict wakes a node that holds too many leases, and no other', async () => {
+test('a verdict wakes only a node with too many leases', async () => {
   const full = waiting({ reason: 'too_many_leases' })
   full.clock.advance(40)
   await full.tell({ type: 'settled' })
@@ -140,7 +140,7 @@ test('a verdict wakes a node that holds too many leases, and no other', async ()
   assert.equal(await other.asks(), [2500, 'asks'])
 })
 
-test('without news a node asks ever more rarely, never before its time, and at least every half minute after it', () =>
+test('without announcements a node asks with growing pauses: not before its time, then at least every half minute', () =>
   fc.assert(
     fc.asyncProperty(
       fc.integer({ min: 0, max: 2 ** 31 - 1 }),
@@ -157,7 +157,7 @@ test('without news a node asks ever more rarely, never before its time, and at l
     ),
   ))
 
-test('of many nodes about twice as many ask as there are leases, spread by a millisecond for each that waits', async () => {
+test('about two nodes ask per free lease, spread over a millisecond for each waiting node', async () => {
   const WAITING = 1000
   const asked: number[] = []
   for (let i = 0; i < WAITING; i++) {
@@ -175,15 +175,15 @@ test('of many nodes about twice as many ask as there are leases, spread by a mil
   assert.ok(Math.max(...asked) > 900 && Math.min(...asked) < 100)
 })
 
-test('failures in a row make the pauses longer, and a manifest that is new to the node ends them', async () => {
+test('failures in a row lengthen the pauses, and a new manifest ends a pause', async () => {
   const pauses: number[] = []
   const clock = createMovedClock()
-  const news = createNews(clock)
+  const events = createNodeEvents(clock)
   for (let failures = 0; failures < 8; failures++) {
     const waited = waitForRetry(
       { clock, random: () => 1 },
       { loaded: null, failures },
-      news.listen(),
+      events.listen(),
       new AbortController().signal,
     )
     pauses.push(clock.pauses[0]!)
@@ -195,13 +195,13 @@ test('failures in a row make the pauses longer, and a manifest that is new to th
   const waited = waitForRetry(
     { clock, random: () => 0.5 },
     { loaded: 'c'.repeat(64), failures: 5 },
-    news.listen(),
+    events.listen(),
     new AbortController().signal,
   )
-  news.publish(announced({ manifestId: 'c'.repeat(64) }))
+  events.publish(announced({ manifestId: 'c'.repeat(64) }))
   await settle()
   assert.equal(clock.pauses, [6000])
-  news.publish(announced())
+  events.publish(announced())
   await settle()
   clock.advance(25)
   await waited

@@ -11,7 +11,7 @@ const COLUMNS_OF_FILE = 100
 const UNITS_MS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 const LONGEST_MS = 90 * 86_400_000
 
-/** `90m`, `1h30m`, `2d` as ms. */
+/** Parses a duration such as `90m`, `1h30m` or `2d`. @returns ms */
 export function durationArgument(text: string): number {
   const parts = [...text.matchAll(/(\d+)([smhd])/g)]
   const ms = parts.reduce((sum, [, count, unit]) => sum + Number(count) * UNITS_MS[unit!]!, 0)
@@ -25,11 +25,11 @@ interface StatusOptions {
   readonly json: boolean
 }
 
-/** `prove-node status`: what a running node is doing. */
+/** Adds `prove-node status`: the current state of a node. */
 export function addStatusCommand(program: Command): void {
   program
     .command('status')
-    .description('What the node that is running here is doing')
+    .description('Show what the running node does')
     .option('--data-dir <folder>', 'data directory of the node', dataFolder)
     .option('--json', 'one JSON object on stdout', false)
     .action(async ({ dataDir, json }: StatusOptions) => {
@@ -40,47 +40,49 @@ export function addStatusCommand(program: Command): void {
     })
 }
 
-/** `prove-node pause`: a rest by the owner's wish. */
+/** Adds `prove-node pause`. */
 export function addPauseCommand(program: Command): void {
   program
     .command('pause')
-    .description('Let the running node rest, and give back the memory of its engine')
-    .option('--for <time>', 'such as 90m or 2h; otherwise until `resume`', durationArgument)
-    .option('--now', 'give the group in hand back instead of finishing it', false)
+    .description('Pause the running node, and free the memory of its engine')
+    .option('--for <time>', 'duration such as 90m or 2h; default: until `resume`', durationArgument)
+    .option('--now', 'give back the groups in progress instead of finishing them', false)
     .option('--data-dir <folder>', 'data directory of the node', dataFolder)
     .action(async (options: { dataDir: string; for?: number; now: boolean }) => {
       const node = await reachNode(options.dataDir)
       const { phase } = nodeView.parse(await node.post(PAUSE, { forMs: options.for ?? null, atOnce: options.now }))
       process.stdout.write(
-        phase === 'working' && !options.now ? 'it rests when the group in hand is finished\n' : 'it rests\n',
+        phase === 'working' && !options.now
+          ? 'the node pauses when the groups in progress are finished\n'
+          : 'the node is paused\n',
       )
     })
 }
 
-/** `prove-node resume`: the end of a pause. */
+/** Adds `prove-node resume`: the end of a pause. */
 export function addResumeCommand(program: Command): void {
   program
     .command('resume')
-    .description('End a pause; limits go on to hold')
+    .description('End a pause; limits still apply')
     .option('--data-dir <folder>', 'data directory of the node', dataFolder)
     .action(async ({ dataDir }: { dataDir: string }) => {
       const node = await findNode(dataDir)
       if (node !== null) await node.post(RESUME, {})
-      // A pause outlasts the node that it was told to.
+      // A pause also applies to later starts of the node.
       else if ((await readPause(dataDir)) !== null) await keepPause(dataDir, null)
       else await reachNode(dataDir)
       process.stdout.write('the pause is over\n')
     })
 }
 
-/** `prove-node finish`: a stop without loss. */
+/** Adds `prove-node finish`: an end without loss. */
 export function addFinishCommand(program: Command): void {
   program
     .command('finish')
-    .description('Let the running node finish the group in hand, deliver it, and end')
+    .description('Finish and deliver the groups in progress, then end the node')
     .option('--data-dir <folder>', 'data directory of the node', dataFolder)
     .action(async ({ dataDir }: { dataDir: string }) => {
       await (await reachNode(dataDir)).post(FINISH, {})
-      process.stdout.write('it ends when the group in hand has its verdict, or after two minutes\n')
+      process.stdout.write('the node ends when the groups in progress have their verdicts, or after two minutes\n')
     })
 }
