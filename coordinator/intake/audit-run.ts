@@ -18,7 +18,8 @@ export interface AuditService {
  * Has groups of one policy audited, and removes the job from the job directory.
  * @param adapterSha256  of an adapter that `offerAdapter` has stored; null: the bare base model
  * @returns per group, in order, its token scores
- * @throws TrainerError (`audit_refused`: these groups cannot be computed), TokenScoreError, and the signal's reason: the job then remains, and the next call finds its answer
+ * @throws TrainerError (`audit_refused`: these groups cannot be computed), TokenScoreError, and the signal's reason: the job then
+ *   remains, and the next call finds its answer
  */
 export async function auditGroups(
   service: AuditService,

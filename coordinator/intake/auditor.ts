@@ -68,7 +68,7 @@ export interface AuditorParts {
   /** Published adapters. */
   readonly blobs: Pick<BlobStore, 'read' | 'path'>
   readonly clock: Pick<Clock, 'sleep' | 'timeout'>
-  /** Returns how many adapters stay in the job directory: groups of that many versions are under audit at a time. Others are stored again when needed. */
+  /** Returns how many adapters stay in the job directory: groups of that many versions are under audit. Others are stored again. */
   readonly adaptersKept: () => number
   readonly watch?: CheckWatch
   readonly signal: AbortSignal

@@ -107,7 +107,7 @@ test.before(async (context) => {
   })
   Object.assign(context, {
     tokenizer,
-    stage: runtime,
+    runtime,
     pool,
     understood,
     request: await requestFor(example!.task, runtime),
@@ -120,7 +120,7 @@ test.after(async ({ pool, tokenizer }) => {
   await tokenizer.close()
 })
 
-/** What a volunteer would be told, or the rollouts. */
+/** Returns the refusal, or the rollouts. */
 const judgedBy = (replays: Replays, request: ReplayRequest): Promise<unknown> =>
   replays
     .judge(request, patience())
@@ -131,7 +131,7 @@ const judgedBy = (replays: Replays, request: ReplayRequest): Promise<unknown> =>
       return { code, detail, effect }
     })
 
-test('a process that ends over a group costs the time of another start, and the group is judged', async (context) => {
+test('a process that ends during a replay costs the time of another start, and the group gets its verdict', async (context) => {
   const { pool, request, runtime } = context
   const judging = judgedBy(pool, request)
   const first = await worker()
@@ -147,7 +147,7 @@ test('a process that ends over a group costs the time of another start, and the 
   )
 })
 
-test('lies are refused in the same words as in the own thread, and what ran is heard of', async (context) => {
+test('lies are refused with the same code and detail as in the own thread, and the checks are reported', async (context) => {
   const { pool, request, runtime, understood } = context
   const lies: ReplayRequest[] = [
     { ...request, announced: { ...request.announced!, rewards: [9, 9] } },

@@ -1,8 +1,8 @@
-// Puts the parts of a page anew when the run has moved on. Without it, the page is as it was when it was loaded.
+// Replaces the live parts of a page when the report has a new revision. Without this script, the page does not change.
 const main = document.querySelector('main[data-revision]')
 const connection = document.querySelector('#connection')
 
-/** The same part as the server has it now, opened where this one is. */
+/** Returns the new version of a part, with the same details open. */
 function freshOf(part, next) {
   const fresh = next.getElementById(part.id)
   for (const details of part.querySelectorAll('details[id][open]'))
@@ -10,7 +10,7 @@ function freshOf(part, next) {
   return fresh
 }
 
-/** Where somebody is within a part, to be found again in another: a link by where it leads, anything else by its place. */
+/** Notes the focus in a part. @returns  a function that finds it in another part: a link by its target, other elements by position */
 function placeOf(part) {
   const active = document.activeElement
   if (!active || !part.contains(active)) return () => null
@@ -23,7 +23,7 @@ function placeOf(part) {
 
 async function refresh() {
   const response = await fetch(location.href, { headers: { accept: 'text/html' }, cache: 'no-store' })
-  // Logged out meanwhile.
+  // The session has ended.
   if (new URL(response.url).pathname === '/login') return location.assign('/login')
   if (!response.ok) return
   const next = new DOMParser().parseFromString(await response.text(), 'text/html')
@@ -41,32 +41,32 @@ async function refresh() {
 if (main) {
   let wanted = main.dataset.revision
   let isBusy = false
-  const catchUp = async () => {
+  const update = async () => {
     if (isBusy || document.hidden) return
     isBusy = true
     try {
       while (wanted !== main.dataset.revision && !document.hidden) {
         const before = main.dataset.revision
         await refresh()
-        // The page shows no less than was told of, or nothing can be had now.
+        // The page shows the announced revision, or the server could not be reached.
         if (main.dataset.revision === before || Number(main.dataset.revision) >= Number(wanted)) break
       }
     } catch {
-      // The coordinator is gone for now; the stream says when it is back.
+      // The coordinator cannot be reached. The stream reports when it can.
     } finally {
       isBusy = false
     }
   }
-  const say = (state, words) => {
+  const show = (state, words) => {
     connection.dataset.state = state
     connection.textContent = words
   }
   const stream = new EventSource('/live')
-  stream.addEventListener('open', () => say('live', 'Live'))
-  stream.addEventListener('error', () => say('lost', 'Connection lost'))
+  stream.addEventListener('open', () => show('live', 'Live'))
+  stream.addEventListener('error', () => show('lost', 'Connection lost'))
   stream.addEventListener('message', ({ data }) => {
     wanted = data
-    catchUp()
+    update()
   })
-  document.addEventListener('visibilitychange', catchUp)
+  document.addEventListener('visibilitychange', update)
 }
