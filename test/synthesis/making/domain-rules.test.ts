@@ -89,7 +89,7 @@ test('are rejected if the assistant makes a forbidden call, or the domain rules 
       ? { ...exchange, calls: [...exchange.calls, { ...domainRules.call, response: '{}', ok: true, truth: null }] }
       : exchange,
   )
-  assert.match(domainRulesProblem({ ...example!, exchanges: done }, CATALOGUE, seedStates)!, /forbids it/)
+  assert.match(domainRulesProblem({ ...example!, exchanges: done }, CATALOGUE, seedStates)!, /forbids the call/)
   const { id: _, ...body } = task
   const milder = nameTask({ ...body, system: task.system!.replace(/\n1\. .*/, '') })
   try {
@@ -105,7 +105,7 @@ test('give the reference solution the full outcome reward, and less to a policy 
   const { results } = await probe(examples(), runtime, patience())
   const earned = (name: string) => results.find((result) => result.name === name)!
   assert.is(results[0]!.full.outcome, 1)
-  for (const name of ['does what the policy forbids', 'does not ask before a call that must be confirmed']) {
+  for (const name of ['makes a call that a domain rule forbids', 'does not ask before a call that must be confirmed']) {
     const { tasks, full, earned: share } = earned(name)
     assert.ok(tasks >= 4, name)
     assert.is(full.outcome, 0, name)
