@@ -22,7 +22,7 @@ export interface Replays {
   readonly atOnce: number
   /**
    * @returns  the rollouts as replayed
-   * @throws SwarmRefusal with the reason for the volunteer; `UnstableWorlds` where it is not the node's fault; the signal's reason
+   * @throws SwarmRefusal with the reason for the volunteer; NondeterministicEnvironments where it is not the node's fault; the signal's reason
    */
   judge(request: ReplayRequest, signal: AbortSignal): Promise<readonly Rollout[]>
 }
