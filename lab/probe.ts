@@ -1,6 +1,6 @@
 import { PAPER, REWARD_PRESETS } from '../rollout/reward/index.js'
 import { openEpisode, type TaskRuntime } from '../servers/episodes/index.js'
-import type { Example } from '../tasks/dataset/index.js'
+import { areaUnderCurve, type Example } from '../tasks/dataset/index.js'
 import { POLICY_PROBES, PROBES, type Probe } from './probes.js'
 
 /** What one way of playing earns over a data set. */
@@ -131,20 +131,3 @@ function rankingsOf(played: readonly (readonly Played[])[]): Record<string, Rank
 
 const shareInOrder = (pairs: readonly (readonly [right: number, wrong: number])[]): number =>
   pairs.reduce((sum, [right, wrong]) => sum + (right > wrong ? 1 : right === wrong ? 0.5 : 0), 0) / pairs.length
-
-/** The share of all pairs in which the right one is worth more, equals counting half; by ranks, in O(n log n). */
-export function areaUnderCurve(rights: readonly number[], wrongs: readonly number[]): number {
-  const all = [
-    ...rights.map((value) => ({ value, isRight: true })),
-    ...wrongs.map((value) => ({ value, isRight: false })),
-  ].sort((a, b) => a.value - b.value)
-  let ranks = 0
-  for (let from = 0; from < all.length; ) {
-    let to = from
-    while (to < all.length && all[to]!.value === all[from]!.value) to++
-    const rank = (from + to + 1) / 2
-    ranks += rank * all.slice(from, to).filter(({ isRight }) => isRight).length
-    from = to
-  }
-  return (ranks - (rights.length * (rights.length + 1)) / 2) / (rights.length * wrongs.length)
-}

@@ -1,4 +1,5 @@
 import type { Catalogue } from '../../rollout/episode/index.js'
+import { areaUnderCurve } from './area-under-curve.js'
 import type { Example } from './example.js'
 import { markdownTable, percent } from './markdown.js'
 
@@ -89,7 +90,12 @@ export function createBaselineCheck(catalogue: Catalogue): BaselineCheck {
       return {
         heldOut: heldOut.length,
         ...(isEither
-          ? { lengths: { first: areaUnder(calling.first, silent.first), all: areaUnder(calling.all, silent.all) } }
+          ? {
+              lengths: {
+                first: areaUnderCurve(calling.first, silent.first),
+                all: areaUnderCurve(calling.all, silent.all),
+              },
+            }
           : {}),
         results: [
           resultOf('nearest clause of training', heldOut, matcherOf(learned)),
@@ -111,17 +117,6 @@ function countWords({ first, all }: Lengths, exchanges: Example['exchanges']): v
   const [opening, ...later] = exchanges.map(({ user }) => user.split(/\s+/).filter((word) => word !== '').length)
   first.push(opening!)
   all.push(later.reduce((sum, words) => sum + words, opening!))
-}
-
-/** Share of the pairs of one and another whose first is the greater, ties as halves. */
-function areaUnder(ones: readonly number[], others: readonly number[]): number {
-  const below = new Map<number, number>()
-  for (const other of others) below.set(other, (below.get(other) ?? 0) + 1)
-  const lengths = [...below].sort(([a], [b]) => a - b)
-  const won = (one: number): number =>
-    lengths.reduce((sum, [length, count]) => sum + (length < one ? count : length === one ? count / 2 : 0), 0)
-  const wonBy = new Map([...new Set(ones)].map((one) => [one, won(one)]))
-  return ones.reduce((sum, one) => sum + wonBy.get(one)!, 0) / (ones.length * others.length)
 }
 
 /** In words, as a card says it. */

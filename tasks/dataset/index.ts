@@ -1,5 +1,6 @@
 export { annotationForm } from './annotation-form.js'
 export { addAnnotations } from './annotations.js'
+export { areaUnderCurve } from './area-under-curve.js'
 export { type BaselineCheck, type Baselines, baselineTable, createBaselineCheck, lengthsStated } from './baselines.js'
 export type { DatasetInfo, Outcome, SanityResult } from './dataset-info.js'
 export { domainRulesProblem, policiesOf } from './domain-rules-kept.js'
