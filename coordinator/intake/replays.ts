@@ -23,7 +23,7 @@ export interface Replays {
   /**
    * Replays a group.
    * @returns  the rollouts as replayed
-   * @throws SwarmRefusal with the reason for the volunteer; `UnstableWorlds` if an environment is nondeterministic; the signal's reason
+   * @throws SwarmRefusal with the reason for the volunteer; `NondeterministicEnvironments` if an environment is nondeterministic; the signal's reason
    */
   judge(request: ReplayRequest, signal: AbortSignal): Promise<readonly Rollout[]>
 }

@@ -48,7 +48,7 @@ def save_adapter(path: Path, policy, alpha: float = 8) -> str:
 
 
 @pytest.mark.parametrize(("packing", "budget"), [("shared", 4096), ("shared", 60), ("packed", 100), ("single", 1)])
-def test_the_evidence_is_that_of_a_plain_forward_in_any_packing(base, packing, budget):
+def test_token_scores_are_those_of_a_plain_forward_in_any_packing(base, packing, budget):
     rollouts = fixtures.make_rollouts()
     draws = fixtures.random_draws(rollouts)
     found = audit(bare_policy(base), rollouts, draws, packing, budget)

@@ -71,7 +71,7 @@ def another(bench, name: str) -> Bench:
     return Bench(bench.root / name, bench.base)
 
 
-def test_nothing_is_trained_before_the_groups_are_judged_and_then_as_if_nobody_had_asked(bench):
+def test_nothing_is_trained_before_the_groups_are_verified_and_then_as_without_an_audit(bench):
     bench.put("batch-1", 0, rollouts=unaudited(bench.rollouts))
     assert kinds(bench.work()) == ["ready", "training", "measured"]
     assert bench.jobs.step_numbers() == [0]
@@ -167,7 +167,7 @@ def test_an_answer_that_is_none_loses_the_batch_and_so_does_a_policy_that_is_gon
     assert bench.jobs.step_numbers() == [0, 2]
 
 
-def test_a_worker_that_waits_for_an_answer_ends_when_it_is_told_to(bench):
+def test_a_worker_that_waits_for_findings_ends_when_asked_to(bench):
     class Stopping(UntilIdle):
         def pause(self, _: float) -> None:
             bench.jobs.stop_file.touch()
@@ -198,7 +198,7 @@ def test_a_worker_killed_on_either_side_of_the_question_goes_on_to_the_very_same
     assert bench.step(1)["files"] == smooth.step(1)["files"]
 
 
-# What a key that is trusted can do with groups that nobody draws: a sentence of its own, rewarded above
+# What a key that is trusted can do with groups that are not audited: a sentence of its own, rewarded above
 # what its other rollouts say, every claim the truth.
 SENTENCE = np.array([17, 90, 4, 61, 33, 78, 12], dtype=np.int32)
 
@@ -217,7 +217,7 @@ def poisoned(policy, group: str, seed: int) -> list:
 
 
 def sentence_logp(policy) -> float:
-    """Nats, of the sentence in contexts that nobody trained on."""
+    """Nats, of the sentence in contexts outside the training."""
     contexts = [np.random.default_rng(900 + i).integers(0, fixtures.VOCAB, 16) for i in range(8)]
     total = 0.0
     for context in contexts:

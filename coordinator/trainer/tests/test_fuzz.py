@@ -323,7 +323,7 @@ def test_any_log_probability_is_carried_or_refused_and_never_lost_on_the_way(tmp
     assert np.array_equal(batch.rollouts[0].sampler_logp, claimed, equal_nan=True)
 
 
-def test_names_in_the_spool_that_are_no_batches_are_not_read(tmp_path):
+def test_names_in_the_job_directory_that_are_no_batches_are_not_read(tmp_path):
     jobs = JobDirectory(tmp_path)
     for name in ["batch-1", "ok.2", ".hidden", "a.tmp", "-x", "x" * 129, "naïve", "a b", "a\nb", "..."]:
         (jobs.batches / name).mkdir()

@@ -89,7 +89,7 @@ def test_the_watch_asks_the_main_thread_to_end_and_then_ends_the_process(tmp_pat
     def leave(status: int) -> None:
         ended.append(status)
         written.set()
-        threading.Event().wait()  # nothing of the process goes on
+        threading.Event().wait()  # nothing in the process continues
 
     monkeypatch.setattr("prove_trainer.lifetime.GRACE_SECONDS", 0)
     monkeypatch.setattr("prove_trainer.lifetime.os._exit", leave)
@@ -100,7 +100,7 @@ def test_the_watch_asks_the_main_thread_to_end_and_then_ends_the_process(tmp_pat
     assert rank_file(tmp_path, 0)["ended"]
 
 
-def test_what_ends_a_rank_is_told_beside_the_others(tmp_path, lease):
+def test_the_error_that_ends_a_rank_is_reported_next_to_the_others(tmp_path, lease):
     lease(1)
     life = Life(tmp_path, "aa", 3)
     life.failed("internal", "ValueError: no", "batch-1")

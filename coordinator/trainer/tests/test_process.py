@@ -177,7 +177,7 @@ def same_result(one: dict, two: dict) -> None:
         assert np.abs(np.subtract(one["adapter"][name], two["adapter"][name])).max() < 1e-5, name
     assert two["verdicts"] == [["nonfinite", True], ["nonfinite", True]]
     first, second = two["examined"]["found"]
-    assert first == second and len(first) == 1  # every rank judges the evidence of all
+    assert first == second and len(first) == 1  # every rank verifies the scores of all
     (alone,) = one["examined"]["found"][0]
     assert first[0].keys() == alone.keys()
     assert max(np.abs(np.subtract(alone[i], first[0][i])).max() for i in alone) < 1e-5

@@ -225,7 +225,7 @@ def test_a_corrupt_newest_step_stops_the_worker_instead_of_training_a_batch_twic
         bench.work()
 
 
-def test_a_spool_of_another_lora_shape_is_not_resumed(bench):
+def test_a_job_directory_of_another_lora_shape_is_not_resumed(bench):
     bench.work()
     with pytest.raises(TrainerError, match="resume_mismatch"):
         bench.work(lora={"rank": 8, "alpha": 8})
@@ -264,7 +264,7 @@ def test_each_step_says_by_which_settings_and_by_which_program_it_was_made(bench
     assert first["program"] == second["program"] and len(first["program"]["sourcesSha256"]) == 64
 
 
-def test_a_spool_with_steps_of_an_earlier_version_goes_on(bench):
+def test_a_job_directory_with_steps_of_an_earlier_version_is_resumed(bench):
     bench.work()
     path = bench.jobs.step_path(0) / "step.json"
     step = json.loads(path.read_text())
