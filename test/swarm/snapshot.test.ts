@@ -328,7 +328,7 @@ test('a blob that was damaged on disk is not served', async ({ swarm, coordinato
   damaged.fill(0, 0, 9)
   await writeFile(coordinator.store.path(blob.sha256), damaged)
   /** Ann's clock is stopped until she has all available chunks. */
-  const clock = { ...patientClock, nowMs: 0, now: () => clock.nowMs }
+  const clock = { ...patientClock, nowMs: 0, elapsedMs: () => clock.nowMs }
   const ann = await holder(swarm, 2, { clock })
   await connect(ann, coordinator)
   const got = new Set<number>()
