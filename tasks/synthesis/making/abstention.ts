@@ -12,7 +12,7 @@ import { type Chain, chainName, splitOf } from './split.js'
 import { type Maker, momentOf } from './synthesis-context.js'
 import { coreAround, homeOf } from './take-steps.js'
 
-/** Nothing on offer can serve the requests: they belong to other worlds, or to none. */
+/** Nothing on offer can serve the requests: they belong to other environments, or to none. */
 export const makeAbstention: Maker = (assignment, environmentSeed, context, random) => {
   const { profile, speech, environments } = context
   const isPlain = profile.speech === 'plain'
@@ -31,7 +31,7 @@ export const makeAbstention: Maker = (assignment, environmentSeed, context, rand
       const topics = earlier.map((before) => before.topic ?? topic)
       return askOutside(nextOutsideTopic(topics, isOpen, random), turn, earlier, setting)
     }
-    // Of the worlds that were asked about already: people stay with their subject, and there are others left to offer tools of.
+    // Of the environments that were asked about already: people stay with their subject, and there are others left to offer tools of.
     const asked = earlier.flatMap(({ chain }) => homeOf(chain))
     const near = context.graph.nodes.filter(({ environment }) => asked.includes(environment))
     return askElsewhere([random.pick(near)], { turn, length: random.pick(NUMBERS_ASKED), earlier }, setting)
@@ -72,7 +72,7 @@ interface Foreign {
   readonly chain: Chain
   /** What it asks for, when that is one thing. */
   readonly ask?: Ask
-  /** What it asks for and about, where no tool of any world serves it. */
+  /** What it asks for and about, where no tool of any environment serves it. */
   readonly request?: OutsideRequest
   readonly topic?: OutsideTopic
 }
@@ -113,6 +113,6 @@ function askElsewhere(core: Chain, wish: VainWish, setting: VainSetting): Foreig
   return { user: made.user, name: chainName(chain), chain, ...(made.ask ? { ask: made.ask } : {}) }
 }
 
-/** Of the abstention tasks, those whose request belongs to no world at all: of small talk, and of what is near to a world. */
+/** Of the abstention tasks, those whose request belongs to no environment at all: of small talk, and of what is near to an environment. */
 const SMALL_TALK = 0.35
 const OUTSIDE = 0.5

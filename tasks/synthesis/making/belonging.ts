@@ -4,7 +4,7 @@ import type { Open, Step } from './step.js'
 
 /**
  * Whether what each call joins belongs together: who is looked for among the people of one project is given no work of another. It is read
- * off the rows of the worlds as they were before, and what is made on the way belongs where it is made.
+ * off the rows of the environments as they were before, and what is made on the way belongs where it is made.
  */
 export function belongsTogether(steps: readonly Step[], open: Open): boolean {
   const sessions = new Map<SpokenEnvironment, Session>()

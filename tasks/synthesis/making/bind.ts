@@ -12,7 +12,7 @@ const OLDER_RESULT = 0.2
 /** Keys of a result that are tried for one argument. */
 const KEYS_PER_ARGUMENT = 12
 
-/** A walk on its way, as far as one world sees it. */
+/** A walk on its way, as far as one environment sees it. */
 export interface Course {
   readonly steps: readonly Step[]
   readonly session: Session
@@ -113,7 +113,7 @@ export function bind(
   return args && { bindings, args, partings: left }
 }
 
-/** What is taken out of another world under a name is known by that name in this one: nobody saves the daycare as a second home. */
+/** What is taken out of another environment under a name is known by that name in this one: nobody saves the daycare as a second home. */
 function namedAlike({ tool }: Node, { output }: Step, value: string): { readonly name?: string } {
   const schema = tool.input.shape.name
   if (tool.annotations.readOnly || !schema || meaningOf(schema).entity !== undefined) return {}
@@ -145,7 +145,7 @@ function labelIn(session: Session, { environment }: Node, entity: string, key: s
   return table && label ? session.db[table]!.get(key)?.[label] : undefined
 }
 
-/** What the last call in another world tells, for one argument of the first that goes on in this one. */
+/** What the last call in another environment tells, for one argument of the first that goes on in this one. */
 function bindCommon(
   field: string,
   common: string | undefined,

@@ -292,10 +292,10 @@ const makeMissingValue: Maker = (assignment, environmentSeed, context, random) =
   return assemble(assignment, task, { information: 'missing', recovery: null }, persona, silent, context)
 }
 
-/** Draws for what is done after a question, before the whole candidate is given up: with fewer of them most would be of the worlds that make it easy. */
+/** Draws for what is done after a question, before the whole candidate is given up: with fewer of them most would be of the environments that make it easy. */
 const TRIES_UNTIL_KNOWN = 16
 
-/** What somebody asks for who cannot say yet what was asked: other things in the same world, in so many turns. */
+/** What somebody asks for who cannot say yet what was asked: other things in the same environment, in so many turns. */
 function askUntilKnown(
   { taken: { chain: asked } }: VainRequest,
   requests: number,
@@ -319,7 +319,7 @@ function askUntilKnown(
   return worded ? { taken, script, worded } : 'no_words'
 }
 
-/** Each tool once; `null` when two worlds name theirs alike, for a toolset has no name twice. */
+/** Each tool once; `null` when two environments name theirs alike, for a toolset has no name twice. */
 function uniqueNodes(nodes: readonly Node[]): Node[] | null {
   const byId = new Map(nodes.map((node) => [nodeName(node), node]))
   return new Set([...byId.values()].map(({ tool }) => tool.name)).size === byId.size ? [...byId.values()] : null

@@ -45,7 +45,7 @@ export function wantedRole(
 const drawShare = (...name: readonly [string, ...number[]]): number =>
   seededRandom(deriveSeed(...name)).int(0, 999_999) / 1_000_000
 
-/** A tool that the policy of its world has rules about; for a chain without a rule that applies, of any kind. */
+/** A tool that the policy of its environment has rules about; for a chain without a rule that applies, of any kind. */
 export function ruledCore(
   role: WantedRole,
   { target, split }: Assignment,
@@ -127,7 +127,7 @@ function rulesOf(steps: readonly Step[], open: Open): (DomainRule | undefined)[]
   )
 }
 
-/** The step with another value of one argument, such that a rule applies and the world would accept it. */
+/** The step with another value of one argument, such that a rule applies and the environment would accept it. */
 function ruledVariant(
   steps: readonly Step[],
   index: number,

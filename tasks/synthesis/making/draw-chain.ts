@@ -76,7 +76,7 @@ function grow(chain: Node[], { graph, profile, isReady, parted }: ChainSource, r
   const goesBack = graph.into(first).some(({ from }) => isNew(from))
   const goesOn = graph.from(last).some(({ to }) => isNew(to))
   const backwards = goesBack && (!goesOn || random.chance(0.4))
-  // Where the chain is to go on in another world, it is built around the link that leads there.
+  // Where the chain is to go on in another environment, it is built around the link that leads there.
   const link = backwards
     ? pickLink(
         graph.intoWithin(first).filter(({ from }) => isNew(from)),
@@ -102,7 +102,7 @@ function firstUncovered(chain: Chain, spoken: boolean): { node: Node; entity: st
   return undefined
 }
 
-/** Whether the result of a call before `at` in the same world holds a key of this kind. */
+/** Whether the result of a call before `at` in the same environment holds a key of this kind. */
 const isCovered = (entity: string, chain: Chain, at: number, spoken: boolean): boolean =>
   chain.some(
     (node, i) => i < at && node.environment === chain[at]!.environment && kindsStated(node, spoken).has(entity),

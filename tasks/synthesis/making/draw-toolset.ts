@@ -5,7 +5,7 @@ import { type Node, nodeName } from './graph.js'
 import type { StatedStep } from './state-references.js'
 
 export interface ToolsetRequest {
-  /** Worlds whose tools surround those that are needed. */
+  /** Environments whose tools surround those that are needed. */
   readonly home: readonly SpokenEnvironment[]
   /** Always on offer. */
   readonly needed: readonly Node[]
@@ -15,8 +15,8 @@ export interface ToolsetRequest {
 }
 
 /**
- * The tools on offer, in random order: the needed ones, others of their worlds, and for a share of the tasks unrelated
- * ones of other worlds (paper, section 3.2). Names are unique over the toolset.
+ * The tools on offer, in random order: the needed ones, others of their environments, and for a share of the tasks unrelated
+ * ones of other environments (paper, section 3.2). Names are unique over the toolset.
  */
 export function chooseToolset(
   { home, needed, hidden, distractors }: ToolsetRequest,
@@ -42,7 +42,7 @@ export function chooseToolset(
   return random.shuffle(offered).map(({ environment, tool }) => ({ environment: environment.name, tool: tool.name }))
 }
 
-/** Whether so much is hidden that what is left tells it: fewer tools than others have, or, of a small world, less than half. */
+/** Whether so much is hidden that what is left tells it: fewer tools than others have, or, of a small environment, less than half. */
 export const isTooSmall = (
   toolset: Task['toolset'],
   home: readonly SpokenEnvironment[],

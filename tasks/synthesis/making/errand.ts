@@ -92,7 +92,7 @@ interface Bearing {
 
 function isAbout(earlier: Step, at: number, later: Step, { listed, isLastLook, isShort }: Bearing): boolean {
   const carried = later.bindings.some(({ source, entity, value }) => {
-    // Out of one world somebody takes what they have looked up; what they have done there is done.
+    // Out of one environment somebody takes what they have looked up; what they have done there is done.
     if (source !== at || (earlier.environment !== later.environment && !goesOn(earlier, later))) return false
     // Where something belongs is no reason to go through all that is there.
     if (entity !== undefined && isLastLook && !thingsOf(earlier).includes(`${entity} ${value}`)) return false

@@ -18,7 +18,7 @@ export interface FailedCall {
   readonly message: string
 }
 
-/** The steps of a conversation, in the worlds that they are taken in. */
+/** The steps of a conversation, in the environments that they are taken in. */
 interface Course {
   readonly steps: readonly StatedStep[]
   readonly open: Open
@@ -29,7 +29,7 @@ interface Course {
 const FAILING_TRIES = 12
 
 /**
- * Other arguments for a step that make it fail for a reason of the world. One field differs, which a user may get wrong.
+ * Other arguments for a step that make it fail for a reason of the environment. One field differs, which a user may get wrong.
  * @param after  tried in the state after the step instead of before it
  */
 export function failingVariant({ steps, open, random }: Course, index: number, after = false): FailedCall | null {

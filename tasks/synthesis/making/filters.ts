@@ -121,7 +121,7 @@ function earnsTheMaximum({ example: { task }, catalogue }: Candidate): boolean {
 }
 
 /**
- * Dropping any call must be noticed: the worlds end in another state, a later call fails or lacks the value it takes
+ * Dropping any call must be noticed: the environments end in another state, a later call fails or lacks the value it takes
  * over, or a question that the user asked stays unanswered.
  */
 function everyCallIsNeeded({ steps, script, open }: Candidate): boolean {

@@ -9,7 +9,7 @@ import type { SynthesisContext } from './synthesis-context.js'
 const known = new WeakMap<SynthesisContext, Map<string, readonly Chain[]>>()
 
 /**
- * A chain of a split in the world of `around`: through that tool if there is one, and for training none otherwise. Of two calls in a row one leads
+ * A chain of a split in the environment of `around`: through that tool if there is one, and for training none otherwise. Of two calls in a row one leads
  * to the other, so these are not all chains, but they are few enough to be listed: one that is of use is found at once, where a long one, or one of a rare
  * split, takes dozens of draws.
  * @param fits  which of them are of use
@@ -52,7 +52,7 @@ function listed(context: SynthesisContext, name: string, list: () => readonly Ch
   return chains
 }
 
-/** Chains along the links within one world, in which everything is looked up before it is used and every change has a purpose. */
+/** Chains along the links within one environment, in which everything is looked up before it is used and every change has a purpose. */
 function pathsOf(length: number, graph: ToolGraph): Chain[] {
   if (length === 0) return [[]]
   const longer = pathsOf(length - 1, graph).flatMap((chain) =>

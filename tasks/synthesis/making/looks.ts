@@ -9,7 +9,7 @@ const NEWS = 0.25
 
 /**
  * Whether every look-up from which nothing is taken is worth its call: it tells what nobody was told before, and is one of those that the
- * world names as checks of the call before it. Where it names none, after a change it shows what that changed, and is no look at the one thing of
+ * environment names as checks of the call before it. Where it names none, after a change it shows what that changed, and is no look at the one thing of
  * which the call has just told. Anything else would have been looked at before.
  */
 export function lookUpsAreWorthIt(steps: readonly Step[], open: Open): boolean {
@@ -27,7 +27,7 @@ export function lookUpsAreWorthIt(steps: readonly Step[], open: Open): boolean {
   })
 }
 
-/** Whether the world names what people look at after a look-up, and not this look at the same thing: who has read a file does not have its first lines read. */
+/** Whether the environment names what people look at after a look-up, and not this look at the same thing: who has read a file does not have its first lines read. */
 const makesNeedless = (look: Step, next: Step): boolean =>
   look.environment === next.environment && checksOf(look)?.includes(next.tool.name) === false && areOfOne(look, next)
 

@@ -9,9 +9,9 @@ import { type WantedRole, wantedRole } from './domain-rule-case.js'
 import { makeMultiTurn } from './multi-turn.js'
 import type { Assignment, Made, Maker, SynthesisContext } from './synthesis-context.js'
 
-/** Draws of chain, world and words before an assignment is given up for this round. */
+/** Draws of chain, environment and words before an assignment is given up for this round. */
 const ATTEMPTS = 30
-/** Attempts in one world before another is generated (the paper's k, section 3.2, is not given). */
+/** Attempts in one environment before another is generated (the paper's k, section 3.2, is not given). */
 const ATTEMPTS_PER_ENVIRONMENT = 10
 
 /** Makes one example, or finds that this round yields none. The same assignment and context give the same bytes. */
@@ -30,7 +30,7 @@ export function makeExample(assignment: Assignment, context: SynthesisContext): 
     const made = typeof candidate === 'string' || tellsTheTruth(candidate, context) ? candidate : 'words'
     if (typeof made !== 'string') return { example: made, drops }
     if (made !== 'other_split') drops[made] = (drops[made] ?? 0) + 1
-    // Training chains run through the same tool each time: what this world does not give it does not give at the next attempt either.
+    // Training chains run through the same tool each time: what this environment does not give it does not give at the next attempt either.
     if (made === 'no_chain' && assignment.split === 'train') attempt = lastInEnvironment(attempt)
   }
   return { example: null, drops }
@@ -40,7 +40,7 @@ const lastInEnvironment = (attempt: number): number =>
   attempt - (attempt % ATTEMPTS_PER_ENVIRONMENT) + ATTEMPTS_PER_ENVIRONMENT - 1
 
 /**
- * The example with the policies of the worlds on offer, if its assistant keeps to them. Where no rule applies, one could: otherwise a policy
+ * The example with the policies of the environments on offer, if its assistant keeps to them. Where no rule applies, one could: otherwise a policy
  * would give away that something is to be declined or asked.
  */
 function governed(
@@ -62,13 +62,13 @@ function governed(
   return isBare || domainRulesProblem(made, catalogue, environments) !== undefined ? 'domainRules' : made
 }
 
-/** The assistant tells what was asked for, and nothing that neither user nor world gave. */
+/** The assistant tells what was asked for, and nothing that neither user nor environment gave. */
 function tellsTheTruth(example: Example, { catalogue }: SynthesisContext): boolean {
   const { stated, invented } = wordsUnderstood(example, toolsetOf(example.task, catalogue))
   return stated === 1 && invented.size === 0
 }
 
-/** Worlds of different splits never coincide: their seeds differ modulo four. Examples that are made together share their worlds. */
+/** Environments of different splits never coincide: their seeds differ modulo four. Examples that are made together share their environments. */
 function environmentSeedOf(
   { index, round, split }: Assignment,
   environment: number,
@@ -79,7 +79,7 @@ function environmentSeedOf(
   return drawn - (drawn % 4) + { train: 0, validation: 1, 'held-out': 3 }[split]
 }
 
-/** Neighbouring examples that share their worlds in later rounds, whose batches hold what is left from all over the data set. */
+/** Neighbouring examples that share their environments in later rounds, whose batches hold what is left from all over the data set. */
 const LATER_EXAMPLES_PER_ENVIRONMENT = 5000
 
 const MAKERS: Readonly<Record<Task['kind'], Maker>> = {

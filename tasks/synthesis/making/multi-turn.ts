@@ -26,7 +26,7 @@ export const makeMultiTurn: Maker = (assignment, environmentSeed, context, rando
   const isRuled = role === 'declined' || role === 'confirmed'
   const drawnShape = drawShape(profile, length, isRuled ? null : recoveryOf(assignment, context), drawn)
   const plain: Shape = isRuled ? { ...drawnShape, information: 'complete' } : drawnShape
-  // What one world tells is taken to another after it was told.
+  // What one environment tells is taken to another after it was told.
   const shape =
     role === undefined && goesElsewhere(assignment, context)
       ? { ...plain, requests: Math.max(2, plain.requests) }
@@ -110,7 +110,7 @@ function recoveryOf({ index, round }: Assignment, { profile, seed }: SynthesisCo
 const ROUNDS_PER_RECOVERY = 6
 const ROUNDS_WITH_RECOVERY = 18
 
-/** Whether the chain goes on in another world, settled likewise. */
+/** Whether the chain goes on in another environment, settled likewise. */
 function goesElsewhere({ index, round }: Assignment, { profile, seed }: SynthesisContext): boolean {
   if (round >= ROUNDS_WITH_CROSSING) return false
   return seededRandom(deriveSeed('prove/crossing/1', seed, index)).chance(profile.crossEnvironment)
@@ -118,7 +118,7 @@ function goesElsewhere({ index, round }: Assignment, { profile, seed }: Synthesi
 
 const ROUNDS_WITH_CROSSING = 18
 
-/** Links by which people go on in another world, if possible those of the tool that is wanted. */
+/** Links by which people go on in another environment, if possible those of the tool that is wanted. */
 function crossingsOf(graph: ToolGraph, { target }: Assignment): readonly Link[] {
   const { crossings } = rareLinksOf(graph)
   const own = [...crossings.filter(({ to }) => to === target), ...crossings.filter(({ from }) => from === target)]
@@ -127,7 +127,7 @@ function crossingsOf(graph: ToolGraph, { target }: Assignment): readonly Link[] 
 
 /** Links that chains are built around where something is wanted that few chains have. */
 interface RareLinks {
-  /** By which people go on in another world. */
+  /** By which people go on in another environment. */
   readonly crossings: readonly Link[]
   /** From a call to one that only works after it, and says all that the first is about. */
   readonly setUps: readonly Link[]

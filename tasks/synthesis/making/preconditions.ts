@@ -16,7 +16,7 @@ const SEEDS_KEPT = 64
 
 const answers = new WeakMap<SeedStateCache, LRUCache<number, Map<ToolDefinition, boolean>>>()
 
-/** Tells whether a tool could be called as the first one in the worlds of a seed. The same world gives the same answer. */
+/** Tells whether a tool could be called as the first one in the environments of a seed. The same environment gives the same answer. */
 export function possibleAtFirst(environmentSeed: number, seedStates: SeedStateCache): (node: Node) => boolean {
   let bySeed = answers.get(seedStates)
   if (!bySeed) {

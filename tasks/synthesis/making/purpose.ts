@@ -2,8 +2,8 @@ import { speechOf } from '../../../servers/kernel/index.js'
 import { type Node, nodeName } from './graph.js'
 
 /**
- * Whether each call that changes something is followed, as its world says, by what people would do next. Nobody acts in two worlds for one
- * reason. Worlds that say nothing of it leave it open.
+ * Whether each call that changes something is followed, as its environment says, by what people would do next. Nobody acts in two environments for one
+ * reason. Environments that say nothing of it leave it open.
  * @param chain  tools in the order in which they are called
  */
 export function isPurposeful(chain: readonly Node[]): boolean {
@@ -29,15 +29,15 @@ export function endsWithCheck(chain: readonly Node[]): boolean {
   return changed < 0 || (checksOf(chain[changed]!)?.includes(last.tool.name) ?? true)
 }
 
-/** The place of the last call before `at` that changes the same world, or -1. */
+/** The place of the last call before `at` that changes the same environment, or -1. */
 export const changeBefore = (chain: readonly Node[], at: number): number =>
   chain.findLastIndex(
     ({ environment, tool }, i) => i < at && environment === chain[at]!.environment && !tool.annotations.readOnly,
   )
 
-/** The look-ups that the world names as what people make after a call; `undefined` where it leaves that open. */
+/** The look-ups that the environment names as what people make after a call; `undefined` where it leaves that open. */
 export const checksOf = (node: Node): readonly string[] | undefined => speechOf(node).checks
 
-/** Whether somebody who has looked something up goes on with it in another world by this tool, as the first world says. */
+/** Whether somebody who has looked something up goes on with it in another environment by this tool, as the first environment says. */
 export const goesOn = (node: Node, elsewhere: Node): boolean =>
   speechOf(node).elsewhere?.includes(nodeName(elsewhere)) ?? false

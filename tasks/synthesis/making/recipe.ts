@@ -40,7 +40,7 @@ export type SynthesisErrorCode =
 /** Synthesis cannot go on with what it was given. */
 export class SynthesisError extends CodedError<SynthesisErrorCode> {}
 
-/** Worlds kept by one worker: the tasks of a batch play in 20 worlds under three seeds for each of three splits. */
+/** Environments kept by one worker: the tasks of a batch play in 20 environments under three seeds for each of three splits. */
 const ENVIRONMENTS_KEPT = 256
 
 /**
@@ -77,7 +77,7 @@ export async function contextOf(
   return contextFor(environments, profile, recipe.seed, seedStates, recipe.heldOutEnvironments, recipe.domainRules)
 }
 
-/** A context over worlds that need not be in the catalogue. */
+/** A context over environments that need not be in the catalogue. */
 export function contextFor(
   environments: readonly SpokenEnvironment[],
   profile: Profile,

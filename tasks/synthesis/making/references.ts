@@ -49,7 +49,7 @@ const DISLIKED = /^(rating|stars)$/
 
 /**
  * Every way to mean `key` of kind `entity` by `result`.
- * @param trueLabel  the entity's label in the world: a result may show several entities beside one name, which is only
+ * @param trueLabel  the entity's label in the environment: a result may show several entities beside one name, which is only
  *   that of one of them
  */
 export function waysToRefer(result: Result, entity: string, key: string, trueLabel: unknown): Way[] {

@@ -11,7 +11,7 @@ interface Call extends Node {
 const MOMENT = /^\d{4}-\d{2}(-\d{2})?$|^\d{2}:\d{2}$/
 
 /**
- * Days, times, cities and numbers that somebody has looked for in a world, by the arguments of a later call that are called alike: who looks for a
+ * Days, times, cities and numbers that somebody has looked for in an environment, by the arguments of a later call that are called alike: who looks for a
  * hotel from the 27th for three nights books it from the 27th for three nights. Of results, only when something is. Who has set something that belongs to
  * no thing, as a speed, goes on with that too.
  */

@@ -12,7 +12,7 @@ const MIN_PART = 2
 const HELD_OUT_EVERY = 20
 const VALIDATION_EVERY = 25
 
-/** `banking:list_accounts>freeze_card`, and `crm:show_company>maps:geocode_address` where the world changes. */
+/** `banking:list_accounts>freeze_card`, and `crm:show_company>maps:geocode_address` where the environment changes. */
 export function chainName(chain: Chain): string {
   return chain
     .map(({ environment, tool }, i) =>
@@ -46,7 +46,7 @@ function drawnSplit(name: string): Split {
  * seed, data set and machine. A training chain that runs through a chain of another split belongs to none, so what is
  * held out does not occur in training, not even as a part.
  * @param chain  a name alone stands for itself
- * @param heldOutEnvironments  worlds that are held out whole: every chain that touches one
+ * @param heldOutEnvironments  environments that are held out whole: every chain that touches one
  */
 export function splitOf(
   chain: Chain | string,

@@ -8,7 +8,7 @@ const tellable = new WeakMap<SpokenEnvironment, ReadonlySet<string>>()
 
 /**
  * Kinds of things that a call shows such that a person can mean one afterwards: under their names, or by keys that people say. A bare key in a
- * look-up leads to chains that nobody can ask for, so it counts only where no look-up of the world names such things.
+ * look-up leads to chains that nobody can ask for, so it counts only where no look-up of the environment names such things.
  * @param spoken  people may say every key
  */
 export function kindsStated(node: Node, spoken: boolean): ReadonlySet<string> {
@@ -24,7 +24,7 @@ export function kindsStated(node: Node, spoken: boolean): ReadonlySet<string> {
   return kinds
 }
 
-/** Kinds that some look-up of the world names. */
+/** Kinds that some look-up of the environment names. */
 function tellableIn(environment: SpokenEnvironment): ReadonlySet<string> {
   let anywhere = tellable.get(environment)
   if (!anywhere) {

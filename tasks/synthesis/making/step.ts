@@ -3,7 +3,7 @@ import type { Session, SpokenEnvironment } from '../../../servers/kernel/index.j
 import type { Node } from './graph.js'
 import type { Way } from './references.js'
 
-/** Opens the sessions of a task anew, one per world. */
+/** Opens the sessions of a task anew, one per environment. */
 export type Open = (environment: SpokenEnvironment) => Session
 
 /** An argument that an earlier result supplies. */

@@ -21,12 +21,12 @@ export interface SynthesisContext {
   readonly speech: Speech
   readonly seed: number
   readonly heldOutEnvironments: ReadonlySet<string>
-  /** Share of the tasks whose system message holds the policies of the worlds on offer. */
+  /** Share of the tasks whose system message holds the policies of the environments on offer. */
   readonly domainRules: number
   drawPersona(random: SeededRandom): Persona
-  /** The same person, with an occupation that brings them to these worlds. */
+  /** The same person, with an occupation that brings them to these environments. */
   inEnvironments(persona: Persona, environments: readonly string[]): Persona
-  /** What the demo's words ask for that belongs to no world. */
+  /** What the demo's words ask for that belongs to no environment. */
   smallTalk(random: SeededRandom): { readonly topic: string; readonly text: string }
   denotes(phrase: string, value: Json, today: string): boolean
 }

@@ -45,7 +45,7 @@ export function takeSteps(
   const { graph, profile, seedStates: environments } = context
   const isNatural = profile.speech === 'natural'
   const isPossible = possibleAtFirst(environmentSeed, environments)
-  // What the tools tell is asked before what the worlds do, which may have to be generated for it.
+  // What the tools tell is asked before what the environments do, which may have to be generated for it.
   const canFollow = (node: Node, earlier: Chain): boolean => isPrepared(node, earlier) || isPossible(node)
   const isOfUse = (chain: Chain): boolean => fits(chain) && chain.every((node, i) => canFollow(node, chain.slice(0, i)))
   const isAround = isNatural && core.length === 1
@@ -150,5 +150,5 @@ export const settledRound = ({ round }: Assignment, { profile }: SynthesisContex
 
 const ROUNDS_SETTLED = 8
 
-/** The worlds that a chain runs through. */
+/** The environments that a chain runs through. */
 export const homeOf = (chain: Chain): SpokenEnvironment[] => [...new Set(chain.map(({ environment }) => environment))]

@@ -2,7 +2,7 @@ import { entityKinds, requiredReferences, type Session, type SpokenEnvironment }
 import type { Node, ToolGraph } from './graph.js'
 import type { Open, Step } from './step.js'
 
-/** A row of a world by table and key. */
+/** A row of an environment by table and key. */
 type RowName = string
 type Rows = ReadonlyMap<RowName, Readonly<Record<string, unknown>>>
 
@@ -56,7 +56,7 @@ export function undoingsIn(steps: readonly Step[], open: Open): Undoing[] {
 }
 
 /**
- * Whether the tool of a step can be used on nothing but what the conversation made: no look-up of its world shows such
+ * Whether the tool of a step can be used on nothing but what the conversation made: no look-up of its environment shows such
  * things, or it takes none and needs a fact that a call makes true, as a coupon that is to be taken off. Then people do take back what they
  * did, in a turn of its own.
  */
@@ -116,7 +116,7 @@ const makes = (changes: ReadonlyMap<RowName, Change>): boolean => [...changes.va
 
 const isSame = (a: unknown, b: unknown): boolean => a === b || JSON.stringify(a) === JSON.stringify(b)
 
-/** The rows in which two states of a world differ. */
+/** The rows in which two states of an environment differ. */
 export function changesBetween(before: Session, after: Session): Map<RowName, Change> {
   const changes = new Map<RowName, Change>()
   for (const [table, { key }] of Object.entries(before.seedState.environment.tables)) {
