@@ -9,7 +9,7 @@ import {
   type ToolDefinition,
 } from './kernel/index.js'
 
-/** Tools that produce something and tools that take it: the edges of the dependency graph that share a reason. */
+/** Edges of the dependency graph that share a reason: tools that produce something, and tools that take it. */
 interface EdgeGroup {
   /** `account` for an entity, `card_frozen` for a fact. */
   readonly reason: string
@@ -18,7 +18,7 @@ interface EdgeGroup {
   readonly to: readonly string[]
 }
 
-/** A world in Markdown, as `docs/servers.md` and `prove-server describe` show it. `level` is that of its heading. */
+/** Describes an environment in Markdown, for `docs/servers.md` and `prove-server describe`. `level`: level of the heading. */
 export function describeEnvironment(environment: Environment, level = 1): string {
   const heading = (depth: number, text: string): string => `${'#'.repeat(level + depth)} ${text}`
   const groups = edgeGroups(environment)
@@ -34,14 +34,14 @@ export function describeEnvironment(environment: Environment, level = 1): string
     ),
     heading(1, 'Invariants'),
     environment.invariants.map(({ name }) => `- ${name}`).join('\n'),
-    ...(environment.domainRules ? [heading(1, 'Policy'), ...domainRulesOf(environment.domainRules)] : []),
+    ...(environment.domainRules ? [heading(1, 'Domain rules'), ...domainRulesOf(environment.domainRules)] : []),
     heading(1, 'Dependency graph'),
     `${countOf(dependencyGraph(environment).edges.length, 'edge')}: every tool on the left of a row leads to every other tool on its right.`,
     table(
       ['from', 'through', 'to'],
       groups.map(({ from, reason, to, kind }) => [
         codes(from),
-        kind === 'explicit' ? `${reason.replaceAll('_', ' ')} key` : `\`${reason}\` holds`,
+        kind === 'explicit' ? `${reason.replaceAll('_', ' ')} key` : `\`${reason}\` is true`,
         codes(to),
       ]),
     ),
@@ -49,14 +49,14 @@ export function describeEnvironment(environment: Environment, level = 1): string
   ].join('\n\n')
 }
 
-/** The whole catalogue: a table of the worlds, then each of them. */
+/** Describes all environments in Markdown: a table, then each environment. */
 export function describeCatalogue(catalogue: ReadonlyMap<string, Environment>): string {
   const environments = [...catalogue.values()]
   const tools = environments.reduce((sum, environment) => sum + environment.tools.length, 0)
   return `${[
-    '# The worlds',
+    '# The environments',
     'Generated from the declarations in `servers/` by `npm run docs`; a test checks that it is current.',
-    `${environments.length} servers with ${tools} tools. [environments.md](environments.md) shows how to add one.`,
+    `${environments.length} environments with ${tools} tools. [environments.md](environments.md) shows how to add one.`,
     table(
       ['environment', 'tools', 'failures', 'edges', 'what it is'],
       environments.map((environment) => [
@@ -71,12 +71,12 @@ export function describeCatalogue(catalogue: ReadonlyMap<string, Environment>): 
   ].join('\n\n')}\n`
 }
 
-/** The rules as the assistant reads them, with the calls that they are about. */
+/** Returns the domain rules as the assistant reads them, with their tools. */
 function domainRulesOf({ intro, rules }: DomainRules): string[] {
   return [
     intro,
     table(
-      ['rule', 'about', 'wants', 'what it says'],
+      ['rule', 'tool', 'demand', 'text'],
       rules.map((rule) => [`\`${rule.name}\``, `\`${rule.tool}\``, rule.demand, rule.text]),
     ),
   ]
@@ -146,7 +146,7 @@ function edgeGroups(environment: Environment): EdgeGroup[] {
   }))
 }
 
-/** Entities as round nodes and facts as hexagons between the tools: far fewer lines than one from tool to tool. */
+/** Draws entities as round nodes and facts as hexagons between the tools, with far fewer lines than edges between tools. */
 function drawing(groups: readonly EdgeGroup[]): string[] {
   const lines = ['flowchart LR']
   for (const [index, { reason, kind, from, to }] of groups.entries()) {

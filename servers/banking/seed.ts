@@ -73,7 +73,7 @@ function seedAccounts(random: SeededRandom): Account[] {
   })
 }
 
-/** What every world has one of: a well-filled EUR account of each kind, another currency, a frozen, a closed and a used-up account. */
+/** What every environment has one of: a well-filled EUR account of each kind, another currency, a frozen, a closed and a used-up account. */
 function oddity(random: SeededRandom, kind: Account['kind'], place: number): Partial<Account> {
   if (place === 0) return { currency: 'EUR', balance: random.int(42, 120) * 50 + random.int(0, 49), daily_limit: 2000 }
   if (kind === 'checking' && place === 1) return { currency: random.pick(['USD', 'GBP']) }

@@ -1,6 +1,6 @@
 import { wordList } from '../kernel/text.js'
 
-/** The vocabulary that banking worlds are made of. */
+/** The vocabulary that banking environments are made of. */
 
 export const FIRST_NAMES = wordList(`
   Ana Ben Carla Daniel Elena Felix Grace Hugo Ines Jonas Kira Leon Maya Noah Olga Paul Quinn Rosa Sam Tara

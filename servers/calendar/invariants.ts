@@ -148,5 +148,5 @@ const reminders: CalendarInvariant = {
   },
 }
 
-/** What holds in every reachable state of this world. */
+/** What holds in every reachable state of this environment. */
 export const invariants = [rooms, commitments, invitees, series, history, foreign, calendars, reminders] as const

@@ -8,7 +8,7 @@ import type { Calendar, CalendarEvent, CalendarTables, Person } from './schema.j
 import type { Slot } from './time.js'
 import { DURATIONS } from './words.js'
 
-/** What samplers of this world draw from. */
+/** What samplers of this environment draw from. */
 export type Draw = SampleContext<CalendarTables, object>
 
 /** The bound row alone, or all rows that fit, in random order. */

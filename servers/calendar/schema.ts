@@ -11,7 +11,7 @@ export type Frequency = (typeof FREQUENCIES)[number]
 /** Days between two occurrences of a series. */
 export const STEP_DAYS: Readonly<Record<Frequency, number>> = { daily: 1, weekly: 7, biweekly: 14 }
 
-/** The limits of this world. */
+/** The limits of this environment. */
 export const LIMITS = {
   /** Nothing can be planned further ahead than this. */
   horizonDays: 180,
@@ -164,5 +164,5 @@ export type Series = RowOf<CalendarTables['series']>
 export type Reminder = RowOf<CalendarTables['reminders']>
 export type CalendarEvent = RowOf<CalendarTables['events']>
 
-/** Declares a tool of this world. */
+/** Declares a tool of this environment. */
 export const tool = toolMaker(tables, failures)

@@ -16,7 +16,7 @@ interface Known {
 
 type Origin = Pick<Lead, 'firm' | 'address' | 'city'>
 
-/** What leads a world has: how many of whom, in which status. */
+/** What leads an environment has: how many of whom, in which status. */
 const MINE = [
   'contacted',
   'contacted',

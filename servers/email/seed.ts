@@ -66,7 +66,7 @@ function seedContacts(random: SeededRandom, today: string): Contact[] {
   const last = random.sample(LAST_NAMES, 28)
   const keys = new Set<string>()
   while (keys.size < PEOPLE) keys.add(`${random.pick(first)}-${random.pick(last)}`)
-  // Every world has a colleague who can stand in for the owner and one who is away.
+  // Every environment has a colleague who can stand in for the owner and one who is away.
   const people = [...keys].map((contact, index): Contact => {
     const drawn = random.pick(['colleague', 'colleague', 'colleague', 'client', 'client', 'friend', 'family'] as const)
     const relation = index < 2 ? 'colleague' : drawn

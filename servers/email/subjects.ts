@@ -116,7 +116,7 @@ const FOR_RELATION: ReadonlyMap<Relation, readonly Subject[]> = new Map(
   ]),
 )
 
-/** What a subject line is about; nothing for a line that is none of this world's. */
+/** What a subject line is about; nothing for a line that is none of this environment's. */
 export const subjectOf = (line: string): Subject | undefined =>
   BY_LINE.get(line.replace(/^((re|fwd): )+/i, '').toLowerCase())
 

@@ -130,7 +130,7 @@ function seedPromos(random: SeededRandom, today: string): Promo[] {
   })
 }
 
-/** Every other world begins with something in the basket, from a kitchen that is open and delivers home. */
+/** Every other environment begins with something in the basket, from a kitchen that is open and delivers home. */
 function seedBasket(
   random: SeededRandom,
   restaurants: readonly Restaurant[],

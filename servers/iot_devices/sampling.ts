@@ -3,7 +3,7 @@ import type { SampleContext } from '../kernel/define-environment.js'
 import { unready } from './rules.js'
 import type { Device, IotTables, Kind } from './schema.js'
 
-/** What samplers of this world draw from. */
+/** What samplers of this environment draw from. */
 type Draw = SampleContext<IotTables, object>
 
 /** A device of the kind that could do something now and fits, the bound one if there is one. */

@@ -22,7 +22,7 @@ export type Kind = (typeof KINDS)[number]
 export type Mode = (typeof MODES)[number]
 export type Program = (typeof PROGRAMS)[number]
 
-/** The numbers of this world's rules. */
+/** The numbers of this environment's rules. */
 export const LIMITS = {
   /** Batteries below this count as low. Percent. */
   lowBattery: 20,
@@ -197,7 +197,7 @@ export type Reading = RowOf<IotTables['readings']>
 export type Scene = RowOf<IotTables['scenes']>
 export type Automation = RowOf<IotTables['automations']>
 
-/** Declares a tool of this world. */
+/** Declares a tool of this environment. */
 export const tool = toolMaker(tables, failures)
 
 /** A device's key in a result, under the name of its kind: where a tool for that kind takes it. */

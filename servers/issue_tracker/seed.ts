@@ -111,7 +111,7 @@ export function seed({ random, start }: SeedContext): SeedRows<typeof tables> {
     }
     several(1, 2, () => add('done', null, index === 0 ? later : random.pick([null, later, next])))
 
-    // The first project has no active sprint and the second has one, so that every world lets a sprint start and end.
+    // The first project has no active sprint and the second has one, so that every environment lets a sprint start and end.
     const hasActive = index !== 0 && (index === 1 || random.chance(0.5))
     const active = hasActive
       ? newSprint('active', random.int(1, 12), (sprint) => [

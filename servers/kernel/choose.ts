@@ -1,7 +1,7 @@
 import type { SeededRandom } from './random.js'
 import type { TableView } from './table.js'
 
-/** The row that `bound` names if it fits, or one that fits at random; nothing when there is none. For samplers. */
+/** Returns, for samplers, the row that `bound` names if it fits, or without `bound` a random row that fits, or `undefined`. */
 export function choose<R>(
   table: TableView<R>,
   random: SeededRandom,
@@ -11,10 +11,10 @@ export function choose<R>(
   return bound === undefined ? pickFrom(random, table.list(fits)) : boundRow(table, bound, fits)
 }
 
-/** Draws before all rows are looked at. */
+/** Number of draws before all rows are checked. */
 const DRAWS = 8
 
-/** As `choose`, and as even, but cheaper where `fits` costs more than a draw and most rows fit. */
+/** Does the same as `choose`, with the same distribution, but faster where `fits` is slow and most rows fit. */
 export function chooseByDraws<R>(
   table: TableView<R>,
   random: SeededRandom,
@@ -31,14 +31,14 @@ export function chooseByDraws<R>(
   return pickFrom(random, rows.filter(fits))
 }
 
-/** The rows a sampler may choose from: the bound one or, without a binding, all; in either case only those that fit. */
+/** Returns the rows that a sampler may choose from: the bound row, or all rows, if they fit. */
 export function choices<R>(table: TableView<R>, bound: string | undefined, fits: (row: R) => boolean): R[] {
   if (bound === undefined) return table.list(fits)
   const row = boundRow(table, bound, fits)
   return row === undefined ? [] : [row]
 }
 
-/** One of `rows`; nothing when there are none. */
+/** Returns a random row, or `undefined` if there are none. */
 export function pickFrom<R>(random: SeededRandom, rows: readonly R[]): R | undefined {
   return rows.length > 0 ? random.pick(rows) : undefined
 }

@@ -1,9 +1,9 @@
 import type { Row, TableView } from './table.js'
 
-/** The tables of any world by name, of whose rows nothing is known. */
+/** Tables of an environment with rows of unknown types. */
 type AnyView = Readonly<Record<string, TableView<Row>>>
 
-/** What a rule may look at beside the arguments of a call. */
+/** Everything that a rule may read in addition to the arguments of a call. */
 export interface RuleContext<D = AnyView> {
   readonly db: D
   /** YYYY-MM-DD. */
@@ -11,54 +11,54 @@ export interface RuleContext<D = AnyView> {
 }
 
 interface Rule<D> {
-  /** snake_case, unique in its policy. */
+  /** snake_case, unique in the environment. */
   readonly name: string
-  /** The tool whose calls it is about. */
+  /** The tool whose calls the rule is about. */
   readonly tool: string
-  /** The rule as the document has it: whole sentences that an assistant can obey without knowing the code. */
+  /** The rule in whole sentences, which an assistant can follow without the code. */
   readonly text: string
   /**
-   * What has to be known of a thing to tell whether the rule applies: fields of the row that the argument names, as results show them. Left
-   * out where the arguments and the day decide.
+   * Fields that decide whether the rule applies, in the row that the argument names, as results show them. Omit it where the arguments and the
+   * date decide.
    */
   readonly sees?: { readonly argument: string; readonly fields: readonly string[] }
-  /** Whether it is about this call, which the world itself would accept. `args` fit the tool's input. */
+  /** Returns whether the rule applies to a call that the environment accepts. `args` fit the input of the tool. */
   applies(args: Readonly<Record<string, unknown>>, context: RuleContext<D>): boolean
 }
 
-/** A call that must not be made. */
+/** A rule that forbids a call. */
 export interface DeclineRule<D = AnyView> extends Rule<D> {
   readonly demand: 'decline'
-  /** What the user is told instead, as a sentence: why it is not done. */
+  /** Sentence that tells the user why the call is not made. */
   readonly reason: string
 }
 
-/** A call that is made only after the assistant has asked for it and the user has agreed. */
+/** A rule that requires the user's agreement before a call. */
 export interface ConfirmRule<D = AnyView> extends Rule<D> {
   readonly demand: 'confirm'
-  /** What the user is asked; `{field}` stands for an argument that is a number or a text that people say. */
+  /** Question to the user. `{field}` is replaced by an argument that is a number or a text. */
   readonly question: string
 }
 
 export type DomainRule<D = AnyView> = DeclineRule<D> | ConfirmRule<D>
 
 /**
- * What an assistant must keep to in a world, though the world itself would accept other calls: rules of a company or household for whoever
- * works for it. A world does not enforce them, and a task may leave them out.
+ * Rules that an assistant must follow in an environment, for example the rules of a company. The environment accepts calls that break the rules,
+ * and a task may omit the rules.
  */
 export interface DomainRules<D = AnyView> {
-  /** Whose rules they are, in a sentence. */
+  /** Sentence that says whose rules these are. */
   readonly intro: string
   readonly rules: readonly DomainRule<D>[]
 }
 
-/** A world, as far as its policy goes. */
+/** An environment, reduced to its domain rules. */
 interface Governed {
   readonly title: string
   readonly domainRules?: DomainRules
 }
 
-/** The policy of a world as the assistant reads it, in Markdown; `undefined` for a world without one. */
+/** Returns the domain rules of an environment in Markdown, as the assistant reads them, or `undefined` if there are none. */
 export function domainRulesDocument({ title, domainRules }: Governed): string | undefined {
   if (!domainRules) return undefined
   return [
@@ -68,7 +68,7 @@ export function domainRulesDocument({ title, domainRules }: Governed): string | 
   ].join('\n\n')
 }
 
-/** The rule that a call of a tool comes under: one that forbids it before one that wants it confirmed. */
+/** Returns the rule that applies to a call: a rule that forbids the call takes precedence over one that requires agreement. */
 export function ruleFor(
   { domainRules }: Governed,
   tool: string,
@@ -79,19 +79,19 @@ export function ruleFor(
   return applying.find(({ demand }) => demand === 'decline') ?? applying[0]
 }
 
-/** Whether a world has rules about a tool. */
+/** Returns whether an environment has rules about a tool. */
 export const hasRules = ({ domainRules }: Governed, tool: string): boolean =>
   (domainRules?.rules ?? []).some((rule) => rule.tool === tool)
 
 const FIELD = /\{(\w+)\}/g
 
-/** A rule's question about a call. */
+/** Returns the question of a rule about a call. */
 export const questionOf = ({ question }: ConfirmRule, args: Readonly<Record<string, unknown>>): string =>
   question.replaceAll(FIELD, (_, field: string) => String(args[field]))
 
 /**
- * What is wrong with the declaration of a policy: names that occur twice, rules about unknown tools or arguments.
- * @returns `undefined` where nothing is
+ * Checks domain rules for names that occur twice and for unknown tools or arguments.
+ * @returns a description of the defect, or `undefined`
  */
 export function domainRulesDefect(
   { rules }: Pick<DomainRules, 'rules'>,

@@ -1,16 +1,16 @@
 import { z } from 'zod'
 
 /**
- * Values that all worlds share: a city of the gazetteer by name, a street address in one (`12 Rua do Moinho, Lisbon`), a
+ * Values that all environments share: a city of the gazetteer by name, a street address in one (`12 Rua do Moinho, Lisbon`), a
  * date (YYYY-MM-DD).
  */
 export type CommonValue = 'city' | 'address' | 'date'
 
-/** What a field of a tool's input or output means beyond its JSON type. Kept beside the schema, never shown to a client. */
+/** Meaning of a field of a tool's input or output beyond its JSON type. Clients never see it. */
 export interface FieldMeaning {
-  /** The field carries the key of an entity of this kind. */
+  /** The field contains the key of an entity of this kind. */
   readonly entity?: string
-  /** The value means the same in every world, so that one world's output can feed another's input. */
+  /** The value means the same in every environment, so the output of one can be the input of another. */
   readonly common?: CommonValue
   /** A secret: a task may use it only if it came from an earlier user turn or tool result (paper, section 3.2). */
   readonly sensitive?: boolean
@@ -18,7 +18,7 @@ export interface FieldMeaning {
 
 const meanings: z.core.$ZodRegistry<FieldMeaning> = z.registry<FieldMeaning>()
 
-/** A field that carries an entity's key. As an input it consumes the entity, as an output it produces it. */
+/** Returns a field with the key of an entity. As an input the field consumes the entity, as an output it produces the entity. */
 export function ref(entity: string, description?: string): z.ZodString {
   const field = z.string().min(1).max(80)
   return (description ? field.describe(description) : field).register(meanings, { entity })
@@ -30,7 +30,7 @@ export function sensitive<S extends z.ZodType>(field: S): S {
   return field
 }
 
-/** Marks a field as one whose value other worlds understand. Apply it last: later schema methods return a copy without the mark. */
+/** Marks a field whose value other environments understand. Apply it last: later schema methods return a copy without the mark. */
 export function common<S extends z.ZodType>(value: CommonValue, field: S): S {
   meanings.add(field, { ...meanings.get(field), common: value })
   return field
@@ -38,7 +38,7 @@ export function common<S extends z.ZodType>(value: CommonValue, field: S): S {
 
 const knownMeanings = new WeakMap<z.core.$ZodType, FieldMeaning>()
 
-/** The meaning of a field, looked up through optional, nullable and readonly wrappers. Ask when the declaration is complete. */
+/** Returns the meaning of a field, also through optional, nullable and readonly wrappers. Call it when the declaration is complete. */
 export function meaningOf(schema: z.core.$ZodType): FieldMeaning {
   let meaning = knownMeanings.get(schema)
   if (!meaning) {
@@ -50,7 +50,7 @@ export function meaningOf(schema: z.core.$ZodType): FieldMeaning {
 
 const knownOptional = new WeakMap<z.ZodType, boolean>()
 
-/** Whether a field may be left out. Zod finds that out by parsing nothing, which takes as long as parsing something. */
+/** Returns whether a field may be omitted. The answer is cached, because zod finds it by parsing, which is slow. */
 export function isOptional(field: z.ZodType): boolean {
   let optional = knownOptional.get(field)
   if (optional === undefined) {
@@ -68,11 +68,11 @@ function isWrapper(schema: z.core.$ZodType): schema is z.core.$ZodOptional | z.c
 export interface EntityOccurrence {
   readonly entity: string
   readonly key: string
-  /** The object the key stands in: what the reader of the result sees around it. */
+  /** The object that contains the key. */
   readonly within: Readonly<Record<string, unknown>>
 }
 
-/** Every entity key in `value`, in reading order, as declared by its schema. Keys that are null or absent are passed over. */
+/** Returns every entity key in `value`, in reading order, as its schema declares. Null and missing keys are skipped. */
 export function entitiesIn(
   schema: z.core.$ZodType,
   value: unknown,
@@ -93,7 +93,7 @@ export function entitiesIn(
 
 const knownKinds = new WeakMap<z.core.$ZodType, ReadonlySet<string>>()
 
-/** Kinds of entity that a schema can carry anywhere inside. */
+/** Returns the kinds of entity whose keys a schema can contain. */
 export function entityKinds(schema: z.core.$ZodType): ReadonlySet<string> {
   let kinds = knownKinds.get(schema)
   if (!kinds) {
@@ -116,7 +116,7 @@ function findKinds(schema: z.core.$ZodType): ReadonlySet<string> {
 
 const knownReferences = new WeakMap<z.ZodObject, ReadonlyMap<string, string>>()
 
-/** Names of an object schema's required fields that consume an entity, with its kind. */
+/** Returns the required fields of an object schema that consume an entity, with the kind of the entity. */
 export function requiredReferences(schema: z.ZodObject): ReadonlyMap<string, string> {
   const known = knownReferences.get(schema)
   if (known) return known

@@ -1,7 +1,7 @@
 import { deriveSeed, type SeededRandom, seededRandom } from './random.js'
 import { streetsOf } from './streets.js'
 
-/** A city as every world knows it. */
+/** A city as every environment knows it. */
 export interface City {
   readonly city: string
   readonly country: string
@@ -20,7 +20,7 @@ const city = (name: string, country: string, airport: string, latitude: number, 
   longitude,
 })
 
-/** Cities that all worlds share, so that an address of one world can be looked up in another. Names are unambiguous. */
+/** Cities that all environments share, so that an address of one environment can be looked up in another. Names are unambiguous. */
 export const CITIES: readonly City[] = [
   city('Amsterdam', 'Netherlands', 'AMS', 52.37, 4.9),
   city('Athens', 'Greece', 'ATH', 37.98, 23.73),
@@ -59,7 +59,7 @@ export const CITIES: readonly City[] = [
 /** House numbers run from 1 to this on every street. */
 export const HOUSES_PER_STREET = 120
 
-/** Where the user of this seed lives: the same city in every world, so that what belongs together is not on two continents. */
+/** Where the user of this seed lives: the same city in every environment, so that what belongs together is not on two continents. */
 export const homeOf = (seed: number): City => seededRandom(deriveSeed('home', seed)).pick(CITIES)
 
 /** An address of the form `12 Rua do Moinho, Lisbon`; every such address of a known street and city exists. */

@@ -1,5 +1,5 @@
 /**
- * Entries that a list or search shows at most, by what an entry holds. A result becomes part of the prompt of a small model
+ * Largest number of entries that a list or search shows, by the size of an entry. A result becomes part of the prompt of a small model
  * and should stay within some 500 characters: five keys with two or three short fields each, four with more fields, or three
  * with a text or many fields.
  */
@@ -9,7 +9,7 @@ type Comparison<K extends string> = (a: Comparable<K>, b: Comparable<K>) => numb
 type Comparable<K extends string> = { readonly [F in K]: string | number }
 
 /**
- * An order for `sort`, by the first of the fields in which two rows differ. Text is compared by UTF-16 code units, which is
+ * Returns an order for `sort` by the first of the fields in which two rows differ. Text is compared by UTF-16 code units, which is
  * the same on every machine; `localeCompare` is not.
  */
 export function ascending<K extends string>(...fields: readonly K[]): Comparison<K> {
@@ -22,7 +22,7 @@ export function ascending<K extends string>(...fields: readonly K[]): Comparison
   }
 }
 
-/** The opposite order; rows that do not differ in the fields stay as they are in either. */
+/** Returns the opposite order. Rows that are equal in the fields keep their order in both. */
 export function descending<K extends string>(...fields: readonly K[]): Comparison<K> {
   const order = ascending(...fields)
   return (a, b) => order(b, a)

@@ -1,18 +1,18 @@
 import { z } from 'zod'
 import { PAGE } from './lists.js'
 
-/** Lists of an output that are shown a page at a time, by field, with the size of the page. */
+/** Lists of an output that are shown in pages, by field, with the size of a page. */
 export type ListSizes<O = Record<string, readonly unknown[]>> = {
   readonly [F in keyof O as O[F] extends readonly unknown[] | undefined ? F : never]?: keyof typeof PAGE
 }
 
-/** Far more than any list has: so that a page number is no way to ask for much work. */
+/** Largest page number, far more than any list has: a large number must not cause work. */
 const MOST_PAGES = 1000
 
 const page = z.int().min(1).max(MOST_PAGES).optional().describe('Page of the list; 1 if not given.')
 const next_page = z.int().optional().describe('The page to ask for next; there is none after the last.')
 
-/** Whether the lists of a result may be a part of what there is: a page of several, or fewer than were found. */
+/** Returns whether the lists of a result may be incomplete: a page of several, or fewer entries than were found. */
 export function isExcerpt(
   args: Readonly<Record<string, unknown>>,
   output: Readonly<Record<string, unknown>>,
@@ -22,14 +22,14 @@ export function isExcerpt(
   return isPage || (typeof output.found === 'number' && output.found > shown)
 }
 
-/** Of a tool, what its pages concern. */
+/** The part of a tool that pages change. */
 interface Listing {
   readonly input: z.ZodObject
   readonly output: z.ZodObject
   run(args: Record<string, unknown>, context: never): Record<string, unknown>
 }
 
-/** The tool with its lists cut into pages. Lists of one answer turn their pages together. */
+/** Returns the tool with its lists cut into pages. The lists of one result share the page number. */
 export function paged<T extends Listing>(tool: T, sizes: ListSizes): T {
   const lists = Object.entries(sizes).map(([field, size]) => [field, PAGE[size!]] as const)
   return {

@@ -4,18 +4,18 @@ import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus'
 
 /** A deterministic random stream: the same seed gives the same draws on every machine. */
 export interface SeededRandom {
-  /** Uniform integer in `low .. high`, both ends included. */
+  /** Draws a uniform integer in `low .. high`, both included. */
   int(low: number, high: number): number
-  /** True with probability `p`, to a resolution of 1e-6. */
+  /** Returns true with probability `p`, to a resolution of 1e-6. */
   chance(p: number): boolean
-  /** One element, uniformly. @throws RangeError on an empty list */
+  /** Draws one element uniformly. @throws RangeError on an empty list */
   pick<T>(items: readonly T[]): T
-  /** `count` different elements in random order (all of them when the list is shorter). */
+  /** Draws `count` different elements in random order, or all if the list is shorter. */
   sample<T>(items: readonly T[], count: number): T[]
   shuffle<T>(items: readonly T[]): T[]
 }
 
-/** A 32-bit seed derived from a label, so that streams for different purposes never coincide. */
+/** Derives a 32-bit seed from a label, so that streams for different purposes differ. */
 export function deriveSeed(...parts: readonly (string | number)[]): number {
   return hash('sha256', JSON.stringify(parts), 'buffer').readUInt32LE(0)
 }

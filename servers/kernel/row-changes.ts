@@ -1,6 +1,6 @@
 import type { Session } from './session.js'
 
-/** A row that is not in two states of a world alike. */
+/** A row that is not in two states of an environment alike. */
 export interface RowChange {
   readonly environment: string
   readonly table: string
@@ -10,7 +10,7 @@ export interface RowChange {
   readonly after: unknown
 }
 
-/** Every row in which two sessions of one world and seed differ, by table and key. */
+/** Every row in which two sessions of one environment and seed differ, by table and key. */
 export function rowChanges(before: Session, after: Session): RowChange[] {
   const environment = after.seedState.environment.name
   const tables = new Map<string, Set<string>>()

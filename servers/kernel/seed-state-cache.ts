@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache'
 import type { Environment } from './define-environment.js'
 import { generateSeedState, type SeedState, Session } from './session.js'
 
-/** Opens sessions and keeps the most recently used seed worlds: generating one costs far more than opening a session on it. */
+/** Opens sessions and keeps the most recently used seed environments: generating one costs far more than opening a session on it. */
 export interface SeedStateCache {
   open(environment: Environment, seed: number): Session
 }

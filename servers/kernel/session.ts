@@ -18,7 +18,7 @@ import { quoted } from './row-text.js'
 import { deepFreeze, SeedTable } from './seed-table.js'
 import { OverlayTable, UndoLog } from './table.js'
 
-/** Virtual time at which every session begins. A Monday morning, so that "this week" lies ahead. */
+/** Virtual time at which every session begins: a Monday morning, so that all days of "this week" are still to come. */
 export const SESSION_START = '2026-03-02T09:00:00Z'
 const START_MS = Date.parse(SESSION_START)
 const TICK_MS = 60_000
@@ -27,20 +27,20 @@ export type CallResult =
   | { readonly ok: true; readonly output: Readonly<Record<string, unknown>> }
   | { readonly ok: false; readonly code: string; readonly message: string }
 
-/** The frozen start state of one server under one seed; shared by all its sessions. */
+/** Frozen start state of one environment under one seed. All sessions of the seed share it. */
 export interface SeedState {
   readonly environment: Environment
   readonly seed: number
   readonly tables: ReadonlyMap<string, SeedTable>
   /** In alphabetical order. */
   readonly tableNames: readonly string[]
-  /** The number in the first key that a session makes, by the key's prefix. */
+  /** Number in the first key that a session makes, by the prefix of the key. */
   firstKey(prefix: string): number
 }
 
 /**
- * Generates the start state of a world: the expensive part of opening a session, so cache it.
- * @throws EnvironmentDefect when a row does not fit its schema or a key occurs twice
+ * Generates the start state of an environment. This is the expensive part of opening a session, so callers cache it.
+ * @throws EnvironmentDefect if a row does not fit its schema or a key occurs twice
  */
 export function generateSeedState(environment: Environment, seed: number): SeedState {
   const rows = environment.seed({
@@ -79,17 +79,17 @@ export function generateSeedState(environment: Environment, seed: number): SeedS
   }
 }
 
-/** One isolated state of a world, with its own clock, key counters and random stream. */
+/** One isolated state of an environment, with its own clock, key counters and random stream. */
 export class Session {
   readonly seedState: SeedState
   readonly #log = new UndoLog()
   readonly #tables = new Map<string, OverlayTable>()
   readonly #counters: KeyCounters
-  /** Wrong secrets in a row, by what they were given for. */
+  /** Number of wrong secrets in a row, by the row that they were given for. */
   #wrongSecrets: Map<string, number> | undefined
   #ticks: number
   #calls: number
-  /** The tables by name, as handlers and samplers see them. */
+  /** The tables by name, for handlers and samplers. */
   readonly #db: Record<string, OverlayTable> = {}
   #context: ToolContext | undefined
   #random: SeededRandom | undefined
@@ -113,7 +113,7 @@ export class Session {
     return new Session(seedState)
   }
 
-  /** An independent copy in the same state. */
+  /** Returns an independent copy in the same state. */
   fork(): Session {
     return new Session(this.seedState, this)
   }
@@ -128,9 +128,9 @@ export class Session {
   }
 
   /**
-   * Executes one tool call as a transaction: a call that does not succeed has changed nothing, but wrong secrets are counted (`Lockout`).
-   * @throws EnvironmentDefect when the world itself is broken (a handler threw something else than a domain failure, or its
-   *   output does not fit its schema); the state is then as before the call
+   * Executes one tool call as a transaction. A failed call changes nothing, but the session counts wrong secrets (`Lockout`).
+   * @throws EnvironmentDefect if a handler threw anything but a domain failure, or its output does not fit its schema; the state is then the same as
+   *   before the call
    */
   call(name: string, args: unknown): CallResult {
     const tool = this.seedState.environment.toolsByName.get(name)
@@ -169,7 +169,7 @@ export class Session {
     }
   }
 
-  /** Arguments that `tool` could be called with in this state, chosen by `random`; see `ToolSpec.sample`. */
+  /** Samples arguments of a tool in this state, see `ToolSpec.sample`. */
   sampleArguments(
     tool: ToolDefinition,
     random: SeededRandom,
@@ -186,8 +186,8 @@ export class Session {
   }
 
   /**
-   * SHA-256 (hex) of the seed's identity and of every row that differs from the seed, as canonical JSON (RFC 8785). The clock, key counters, wrong secrets
-   * and the order of calls do not enter: two routes to the same state have the same hash.
+   * Returns the SHA-256 (hex) of the seed's identity and of every row that differs from the seed, as canonical JSON (RFC 8785). It does not cover the
+   * clock, key counters, wrong secrets and the order of calls: two paths to the same state have the same hash.
    */
   stateHash(): string {
     const changed: string[] = []
@@ -200,13 +200,13 @@ export class Session {
     return hash('sha256', state)
   }
 
-  /** Keys of the rows that differ from the seed, by table, those that were removed too. */
+  /** Returns the keys of the rows that differ from the seed, by table, including removed rows. */
   changedKeys(): ReadonlyMap<string, readonly string[]> {
     const tables = [...this.#tables].map(([name, table]) => [name, table.changes().map(([key]) => key)] as const)
     return new Map(tables.filter(([, keys]) => keys.length > 0))
   }
 
-  /** What the world's invariants find wrong with this state; empty when all hold and every row fits its schema. */
+  /** Returns the violated invariants and the rows that do not fit their schema. */
   violations(): string[] {
     const { environment } = this.seedState
     const seed = Session.open(this.seedState).db
@@ -224,7 +224,7 @@ export class Session {
     return broken
   }
 
-  /** One object for all calls of the session: making it anew took a third of a cheap call's time. */
+  /** One object for all calls of the session: making it for each call took a third of the time of a cheap call. */
   #toolContext(): ToolContext {
     if (this.#context) return this.#context
     const { environment, seed } = this.seedState
@@ -257,7 +257,7 @@ export class Session {
   }
 }
 
-/** What a call gives a secret for: the things that it names, or else whatever its tool is about. `undefined` for a call without a secret. */
+/** Returns an id of the rows that a call gives a secret for, or of its tool if it names none. Returns `undefined` for a call without a secret. */
 function secretSubject({ name, input }: ToolDefinition, args: Readonly<Record<string, unknown>>): string | undefined {
   const fields = Object.entries(input.shape).map(([field, schema]) => ({ value: args[field], ...meaningOf(schema) }))
   if (!fields.some(({ sensitive, value }) => sensitive && value !== undefined)) return undefined
@@ -265,25 +265,25 @@ function secretSubject({ name, input }: ToolDefinition, args: Readonly<Record<st
   return [name, ...things].join(' ')
 }
 
-/** What people call a row of the table: by the entity that is named as its key is, or by the key's name. */
+/** Returns the noun for a row of a table: the noun of the entity with the name of the key, or the name of the key. */
 function nounOf({ entities, tables }: Environment, table: string): string {
   const { key } = tables[table]!
   const entity = entities[key]
   return entity?.table === table ? entity.noun : key.replaceAll('_', ' ')
 }
 
-/** The times of the first minutes after the start: making one anew takes as long as half a call. */
+/** Times of the first minutes after the start: making one takes as long as half a call. */
 const TIMES = Array.from({ length: 240 }, (_, ticks) => timeAfter(ticks))
 
 function timeAfter(ticks: number): string {
   return new Date(START_MS + ticks * TICK_MS).toISOString().replace('.000Z', 'Z')
 }
 
-/** The JSON that a policy reads of a call: its output, or `{"error":code,"message":...}`. */
+/** Returns the JSON that a policy reads after a call: the output, or `{"error":code,"message":...}`. */
 export const responseText = (result: CallResult): string =>
   JSON.stringify(result.ok ? result.output : { error: result.code, message: result.message })
 
-/** A call that was not executed: no such tool, or arguments that do not fit the tool's input schema. */
+/** A call that was not executed: the tool is unknown, or the arguments do not fit its input schema. */
 export const callRefused = (code: CallRefusalCode, message: string): CallResult => ({ ok: false, code, message })
 
 function describeIssues(error: z.ZodError): string {

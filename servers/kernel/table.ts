@@ -3,26 +3,26 @@ import { deepFreeze, type SeedTable } from './seed-table.js'
 
 export type { Row } from './row-text.js'
 
-/** What anyone may do with a table: look. Rows come in seed order, then in order of insertion. */
+/** A table, read-only. Rows are in seed order, then in the order of insertion. */
 export interface TableView<R> {
   get(key: string): R | undefined
   has(key: string): boolean
-  /** Rows for which `where` holds; all of them without it. Looks at every row: prefer `by` where a field decides. */
+  /** Returns the rows for which `where` is true, or all rows. It reads every row: prefer `by` where a field decides. */
   list(where?: (row: R) => boolean): R[]
-  /** Rows whose `field` is exactly `value`, found through an index that all sessions of a seed share. */
+  /** Returns the rows whose `field` equals `value`, through an index that all sessions of a seed share. */
   by<K extends keyof R>(field: K, value: R[K]): readonly R[]
-  /** The first row for which `where` holds. */
+  /** Returns the first row for which `where` is true. */
   find(where: (row: R) => boolean): R | undefined
   count(where?: (row: R) => boolean): number
 }
 
-/** What a tool may do with a table inside its transaction. */
+/** A table as a tool reads and writes it in its transaction. */
 export interface Table<R> extends TableView<R> {
-  /** @throws Error if the key is taken: the caller must have checked, so it is the world's bug */
+  /** Adds a row. @throws Error if the key exists: the environment must check before, so this is its defect */
   insert(row: R): R
-  /** Replaces the given fields. @throws Error if there is no such row or the patch changes the key */
+  /** Replaces fields of a row. @throws Error if there is no such row or the patch changes the key */
   update(key: string, patch: Partial<R>): R
-  /** @throws Error if there is no such row */
+  /** Removes a row. @throws Error if there is no such row */
   remove(key: string): void
 }
 
@@ -31,12 +31,12 @@ const NOTHING_WRITTEN: number[] = []
 interface Write {
   readonly table: OverlayTable
   readonly position: number
-  /** What stood there; `undefined` if this was the first write. */
+  /** The row before the write, or `undefined` for the first write. */
   readonly before: Row | null | undefined
   readonly previous: Write | undefined
 }
 
-/** The writes of a transaction, the latest first, so that they can be taken back. */
+/** Writes of a transaction, the latest first, for undo. */
 export class UndoLog {
   #latest: Write | undefined
 
@@ -55,9 +55,9 @@ export class UndoLog {
 }
 
 /**
- * A session's view of one table. It reads the list of the shared, frozen seed rows until its first write, and from then
- * on a list of its own: copying some hundred references once costs less than a look through a map of changes would cost
- * every reader. Writes go into the session's undo log, so that a call that throws leaves no trace. Copying the rows
+ * One table of a session. It reads the shared, frozen list of seed rows until its first write, and then its own copy of the list: copying some
+ * hundred references once costs less than a lookup in a map of changes on every read. Writes go into the session's undo log, so that a call that
+ * throws changes nothing. Copying the rows
  * themselves per call (immer, structuredClone) measured two to three orders of magnitude slower.
  */
 export class OverlayTable implements Table<Row> {
@@ -71,7 +71,7 @@ export class OverlayTable implements Table<Row> {
   #added: Map<string, number> | undefined
   /** How many rows are `null`. */
   #removed: number
-  /** Whether nobody else (the seed, a fork) reads the lists above. They are copied before a write otherwise. */
+  /** Whether no seed state or fork shares the lists above. Shared lists are copied before a write. */
   #owned = false
   /** What `changesText` found since the last write. */
   #changesText: string | undefined

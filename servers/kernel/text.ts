@@ -1,14 +1,14 @@
-/** A name as a key: `Ana Lima` -> `ana-lima`. Only Latin letters without accents and digits are kept. */
+/** Makes a key from a name: `Ana Lima` -> `ana-lima`. Only Latin letters without accents and digits are kept. */
 export function slug(name: string): string {
   return (name.toLowerCase().match(/[a-z0-9]+/g) ?? []).join('-')
 }
 
-/** The words of a text that are set apart by spaces or line breaks: for the vocabulary of a world. */
+/** Splits a text at spaces and line breaks into the words of a vocabulary. */
 export function wordList(text: string): readonly string[] {
   return text.trim().split(/\s+/)
 }
 
-/** A test whether every word of `query` occurs in a text that is in lower case. */
+/** Returns a test whether every word of `query` occurs in a lower-case text. */
 export function mentioning(query: string): (text: string) => boolean {
   // The longest word first: it is the one that fewest texts have.
   const words = query
@@ -18,12 +18,12 @@ export function mentioning(query: string): (text: string) => boolean {
   return (text) => words.every((word) => text.includes(word))
 }
 
-/** Whether every word of `query` occurs in `text`, regardless of case: "lima" and "ana lima" occur in "Ana Lima". */
+/** Returns whether every word of `query` occurs in `text`, in any case: "lima" and "ana lima" occur in "Ana Lima". */
 export function mentions(text: string, query: string): boolean {
   return mentioning(query)(text.toLowerCase())
 }
 
-/** As much of the beginning of a text as a result has room for, at most `most` characters with the dots. */
+/** Shortens a text for a result to at most `most` characters, including the dots. */
 export function excerpt(text: string, most: number): string {
   return text.length <= most ? text : `${text.slice(0, most - 3)}...`
 }

@@ -16,7 +16,7 @@ export interface Node<E extends Environment = Environment> {
   readonly tool: ToolDefinition
 }
 
-/** An edge of the dependency graph over all worlds: within one (paper, section 3.2), or across two by a common value. */
+/** An edge of the dependency graph over all environments: within one (paper, section 3.2), or across two by a common value. */
 export interface Link<E extends Environment = Environment> {
   readonly from: Node<E>
   readonly to: Node<E>

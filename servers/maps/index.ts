@@ -9,7 +9,7 @@ import { roadTools } from './tools/roads.js'
 import { savedPlaceTools } from './tools/saved-places.js'
 import { travelTools } from './tools/travel.js'
 
-/** One geography for all worlds: every address of the gazetteer has its place on it, and distances, times and routes agree. */
+/** One geography for all environments: every address of the gazetteer has its place on it, and distances, times and routes agree. */
 export const maps = defineEnvironment({
   name: 'maps',
   title: 'Maps',

@@ -92,6 +92,6 @@ export type Category = (typeof CATEGORIES)[number]
 
 export const tool = toolMaker(tables, failures)
 
-/** A street address: the key of a location, and the same in every world. */
+/** A street address: the key of a location, and the same in every environment. */
 export const address = (description?: string) => common('address', ref('address', description))
 export const city = () => common('city', z.string().trim().min(2).max(40))

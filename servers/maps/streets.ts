@@ -46,7 +46,7 @@ const FIRST_GAP = FIRST_HOUSE + 22
 /** Coordinates farther than this from every address belong to none, metres. */
 const NEAR_ENOUGH = 300
 
-/** The plan of a city is the same in every world: addresses that other worlds hand out can be found in each. */
+/** The plan of a city is the same in every environment: addresses that other environments hand out can be found in each. */
 function plan(city: City, elevation: number): CityPlan {
   const random = seededRandom(deriveSeed('maps', 'streets', city.city))
   const names = random.shuffle(streetsOf(city.city))

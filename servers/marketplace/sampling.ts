@@ -2,7 +2,7 @@ import type { SampleContext } from '../kernel/define-environment.js'
 import type { SeededRandom } from '../kernel/random.js'
 import type { MarketTables } from './schema.js'
 
-/** What samplers of this world draw from. */
+/** What samplers of this environment draw from. */
 export type Draw<A> = SampleContext<MarketTables, A>
 
 /** An amount in `low .. high` as people name them: round when there is room. */

@@ -2,7 +2,7 @@ import { increment, nextPrice } from './rules.js'
 import { type Bid, type Listing, YOU } from './schema.js'
 import type { SeedBuilder } from './seed-builder.js'
 
-/** Lets the members of a new world bid on its auctions. */
+/** Lets the members of a new environment bid on its auctions. */
 export class Bidding {
   readonly bids: Bid[] = []
   readonly #builder: SeedBuilder

@@ -1,7 +1,7 @@
 import type { SeededRandom } from '../kernel/random.js'
 import type { Listing, Member } from './schema.js'
 
-/** What a seeder of this world works with. */
+/** What a seeder of this environment works with. */
 export interface SeedBuilder {
   readonly random: SeededRandom
   readonly start: string

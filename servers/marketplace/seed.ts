@@ -119,7 +119,7 @@ function seedAuctions(builder: SeedBuilder, bidding: Bidding): void {
       ends: inMinutes(minutes),
       reserve: random.chance(0.3) ? price + random.int(4, 30) * 2 : null,
     })
-  // Won by you: one or two to be paid; in some worlds one of them is overdue.
+  // Won by you: one or two to be paid; in some environments one of them is overdue.
   const late = random.chance(0.15)
   bidding.run(auction(otherSeller(builder), late ? -4000 : -random.int(60, 2500)), 3, YOU, true)
   if (random.chance(0.5)) bidding.run(auction(otherSeller(builder), -random.int(30, 1200)), 2, YOU, true)

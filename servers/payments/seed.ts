@@ -22,7 +22,7 @@ const CUSTOMERS = 34
 const BLOCKED = 3
 const WEBHOOKS = 8
 
-/** What invoices of a world are like, with how many there are of each. */
+/** What invoices of an environment are like, with how many there are of each. */
 const INVOICE_MIX = {
   draft: 10,
   staleDraft: 1,
@@ -174,7 +174,7 @@ function dueIn(shape: Shape, random: SeededRandom, age: number): number {
 
 const byDate = ascending('date')
 
-/** Two webhooks per topic. Of each world's eight, three have failed, one of them for longer than a day's retries, and one is disabled. */
+/** Two webhooks per topic. Of each environment's eight, three have failed, one of them for longer than a day's retries, and one is disabled. */
 function seedWebhooks(random: SeededRandom, today: string): Webhook[] {
   const names = random.sample(words.WEBHOOK_NAMES, WEBHOOKS)
   const failing = (down: number) => ({ failures: random.int(1, LIMITS.webhookFailures - 1), down })

@@ -1,6 +1,6 @@
 import { wordList } from '../kernel/text.js'
 
-/** The vocabulary that payment worlds are made of. */
+/** The vocabulary that payment environments are made of. */
 
 /** Customers are small firms: a family or place, and a trade. */
 export const FIRM_NAMES = wordList(`

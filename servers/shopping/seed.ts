@@ -209,7 +209,7 @@ function seedGiftCards(random: SeededRandom, today: string): GiftCard[] {
   }))
 }
 
-/** A cart, empty in some worlds and in some with more of an article than is left, and a wishlist with something that is sold out. */
+/** A cart, empty in some environments and in some with more of an article than is left, and a wishlist with something that is sold out. */
 function seedWants(random: SeededRandom, products: readonly Product[], variants: readonly Variant[]) {
   const dear = new Set(products.filter(({ price }) => price > 150).map(({ product }) => product))
   const inStock = random.sample(

@@ -1,6 +1,6 @@
 import { wordList } from '../kernel/text.js'
 
-/** The vocabulary that social worlds are made of. */
+/** The vocabulary that social environments are made of. */
 
 export const FIRST_NAMES = wordList(`
   Nora Theo Mila Jasper Amara Luca Freya Mateo Ingrid Silas Leila Otto Priya Anton Celia Rafael Saskia Tobias Yasmin

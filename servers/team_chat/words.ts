@@ -140,11 +140,11 @@ export const textsFor = (channel: string): string[] =>
 
 const ALL_SUBJECTS = [...new Set([...Object.values(SUBJECTS).flat(), ...NEWS])]
 
-/** What a text of this world is about, without its article. */
+/** What a text of this environment is about, without its article. */
 export const subjectIn = (text: string): string | undefined =>
   ALL_SUBJECTS.find((subject) => text.includes(subject))?.slice('the '.length)
 
-/** The tone of a text of this world; that of the first one for what a user has written. */
+/** The tone of a text of this environment; that of the first one for what a user has written. */
 export function toneOf(text: string): Tone {
   const subject = subjectIn(text)
   const form = subject === undefined ? '' : text.replace(`the ${subject}`, '{}')

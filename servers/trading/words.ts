@@ -1,6 +1,6 @@
 import { wordList } from '../kernel/text.js'
 
-/** The vocabulary that trading worlds are made of. */
+/** The vocabulary that trading environments are made of. */
 
 export const COMPANY_FIRST = wordList(`
   Alder Borea Cobalt Delta Ember Fjord Garnet Helio Indigo Juno Kestrel Lumen Mistral Nova Orbit Polar Quartz Raven

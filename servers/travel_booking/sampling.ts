@@ -52,7 +52,7 @@ export function isWayOf(itinerary: Itinerary, cities: readonly number[]): boolea
 }
 
 /**
- * The stay that people of this world plan in a city: from the day on which a booked flight arrives there to the flight back. Whoever
+ * The stay that people of this environment plan in a city: from the day on which a booked flight arrives there to the flight back. Whoever
  * looks for a room and whoever books one mean the same nights.
  */
 export function stayIn({ db, now }: Sampling, city: number): { readonly date: string; readonly nights: number } {

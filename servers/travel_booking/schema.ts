@@ -19,7 +19,7 @@ const date = z.iso.date()
 
 const timetable = z.object({
   season: z.string(),
-  /** What the flights of this world follow from. */
+  /** What the flights of this environment follow from. */
   salt: z.int().min(0),
 })
 

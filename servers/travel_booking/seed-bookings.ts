@@ -34,7 +34,7 @@ export function seedBookings(random: SeededRandom, start: string, seedContext: S
   return { bookings: desk.bookings, budgets: desk.budgets(), flights: desk.flights() }
 }
 
-/** Books as the tools would, so that a world starts with every invariant kept. */
+/** Books as the tools would, so that an environment starts with every invariant kept. */
 class Desk {
   readonly bookings: Booking[] = []
   readonly #random: SeededRandom

@@ -77,7 +77,7 @@ export function hashOf(...parts: readonly number[]): number {
   return hash >>> 0
 }
 
-/** Whether there are ever flights from one city to another; if there are, there are some back. @param salt the world's own */
+/** Whether there are ever flights from one city to another; if there are, there are some back. @param salt the environment's own */
 export function isFlown(salt: number, from: number, to: number): boolean {
   if (from === to) return false
   const hubs = Number(IS_HUB[from]) + Number(IS_HUB[to])

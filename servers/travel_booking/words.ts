@@ -1,6 +1,6 @@
 import { wordList } from '../kernel/text.js'
 
-/** The vocabulary that travel worlds are made of. */
+/** The vocabulary that travel environments are made of. */
 
 export const FIRST_NAMES = wordList(`
   Amara Bruno Clara Dario Esther Farid Greta Hassan Ingrid Joel Katya Lorenzo Mira Nikolai Odette Pablo Rania Stefan

@@ -2,7 +2,7 @@ import type { SampleContext } from '../kernel/define-environment.js'
 import type { SeededRandom } from '../kernel/random.js'
 import type { VehicleTables } from './schema.js'
 
-/** What samplers of this world draw from. */
+/** What samplers of this environment draw from. */
 export type Draw<A> = SampleContext<VehicleTables, A>
 
 /** One of the candidates that agree with what is bound; `null` when there is none. */

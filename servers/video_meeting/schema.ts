@@ -26,7 +26,7 @@ export const TERMS: Readonly<Record<Plan, PlanTerms>> = {
   business: { capacity: 14, minutes: 240, storage: 4000 },
 }
 
-/** The numbers of this world's rules. */
+/** The numbers of this environment's rules. */
 export const LIMITS = {
   /** How long before its time a meeting can be started. Minutes. */
   earlyMinutes: 15,
@@ -155,5 +155,5 @@ export type Meeting = RowOf<VideoTables['meetings']>
 export type Participant = RowOf<VideoTables['participants']>
 export type Recording = RowOf<VideoTables['recordings']>
 
-/** Declares a tool of this world. */
+/** Declares a tool of this environment. */
 export const tool = toolMaker(tables, failures)

@@ -151,7 +151,7 @@ class Cast {
   }
 }
 
-/** Some of the ended meetings were recorded; in a third of the worlds the storage is nearly used up. */
+/** Some of the ended meetings were recorded; in a third of the environments the storage is nearly used up. */
 function seedRecordings(random: SeededRandom, meetings: readonly Meeting[], storage: number): Recording[] {
   const recorded = meetings.filter(({ status }) => status === 'ended').filter((_, i) => i < 3 || random.chance(0.4))
   const nearlyFull = random.chance(0.35)
@@ -169,7 +169,7 @@ function seedRecordings(random: SeededRandom, meetings: readonly Meeting[], stor
   }))
 }
 
-/** In half of the worlds one live meeting in which everyone agrees is being recorded. */
+/** In half of the environments one live meeting in which everyone agrees is being recorded. */
 function recordOne(
   random: SeededRandom,
   start: string,

@@ -27,7 +27,7 @@ export interface ToolAnswer {
   _meta?: Record<string, unknown>
 }
 
-/** Key of a call's `_meta`: with `true` in the request, the response carries the hash of the world's state after the call. */
+/** Key of a call's `_meta`: with `true` in the request, the response carries the hash of the environment's state after the call. */
 export const STATE_HASH = 'prove/stateHash'
 
 export function toolAnswer(result: CallResult): ToolAnswer {
@@ -59,7 +59,7 @@ export const notACursor = (cursor: string | undefined): string =>
 
 export const VERSION = '1.0.0'
 
-/** What a server with these worlds calls itself. */
+/** What a server with these environments calls itself. */
 export function identityOf(environments: readonly Environment[]): { name: string; title: string; version: string } {
   const [first] = environments
   if (first && environments.length === 1) return { name: first.name, title: first.title, version: VERSION }

@@ -9,7 +9,7 @@ import { answerCall, type ListedTool, type ToolAnswer, toolAnswer } from './answ
 import { titleOf } from './instructions.js'
 import type { EnvironmentOffer } from './server.js'
 
-/** The argument by which every call says in which session it is made: no name that a tool of a world has for one of its own. */
+/** The argument by which every call says in which session it is made: no name that a tool of an environment has for one of its own. */
 const HANDLE = 'session'
 const handle = z.string().min(1).max(80).describe('The session, as open or fork gave it')
 
@@ -23,7 +23,7 @@ const opened = z.strictObject({
   environments: z.array(z.string()),
 })
 
-/** The tools that every offer has beside those of its worlds. */
+/** The tools that every offer has beside those of its environments. */
 const OWN_TOOLS = {
   open: {
     description:
@@ -78,7 +78,7 @@ const OWN_TOOLS = {
 type OwnTool = keyof typeof OWN_TOOLS
 const isOwn = (name: string): name is OwnTool => Object.hasOwn(OWN_TOOLS, name)
 
-/** What a handle stands for: a session of each world, opened when it is first needed. */
+/** What a handle stands for: a session of each environment, opened when it is first needed. */
 interface Opened {
   readonly seed: number
   readonly sessions: Map<Environment, Session>
@@ -94,10 +94,10 @@ export interface Asker {
 
 /** Sessions by the handles that clients name in their arguments (MCP 2026-07-28 has no sessions of its own, SEP-2567). */
 export interface Handles {
-  /** Tools of the worlds, each with the handle as an argument, and those that open, fork, compare and close. */
+  /** Tools of the environments, each with the handle as an argument, and those that open, fork, compare and close. */
   readonly tools: readonly ListedTool[]
   readonly size: number
-  /** A defect of a world is thrown. */
+  /** A defect of an environment is thrown. */
   call(
     asker: Asker,
     name: string,

@@ -57,12 +57,12 @@ interface HttpSession {
   readonly server: Server
 }
 
-/** Opens a world for a client; `seed` is the one it asked for with `?seed=N` when it connected. */
+/** Opens an environment for a client; `seed` is the one it asked for with `?seed=N` when it connected. */
 export type OpenEnvironment = (environment: Environment, seed: number | undefined) => Session
 
 /**
- * Serves worlds over MCP's streamable HTTP transport, with JSON answers, to clients of either era at one address. Up to
- * 2025-11-25, every MCP session has its own sessions of the worlds; it begins with `initialize` and ends with DELETE, with
+ * Serves environments over MCP's streamable HTTP transport, with JSON answers, to clients of either era at one address. Up to
+ * 2025-11-25, every MCP session has its own sessions of the environments; it begins with `initialize` and ends with DELETE, with
  * time, or with the host. Since 2026-07-28 MCP has none: clients open theirs by a tool, and name it in each call.
  * @throws the system's error if the address cannot be listened on
  */

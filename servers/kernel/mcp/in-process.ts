@@ -16,7 +16,7 @@ export interface ToolResponse {
 
 export interface McpConnection {
   /**
-   * @throws EnvironmentDefect when the world itself is broken, the SDK's McpError when the connection is: the rollout is then void,
+   * @throws EnvironmentDefect when the environment itself is broken, the SDK's McpError when the connection is: the rollout is then void,
    *   not unsuccessful
    */
   callTool(name: string, args: Record<string, unknown>, signal: AbortSignal): Promise<ToolResponse>
@@ -31,7 +31,7 @@ export async function connectInProcess(session: Session): Promise<McpConnection>
 
 /**
  * Connections within this process that are used again for another session of the same server: an MCP handshake costs as
- * much as ten calls, and a group's replay needs one per world and rollout.
+ * much as ten calls, and a group's replay needs one per environment and rollout.
  */
 export interface ConnectionPool {
   /** Closing the connection makes it free again; it is then closed for its user all the same. */

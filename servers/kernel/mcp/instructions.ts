@@ -7,7 +7,7 @@ export const titleOf = (tool: string): string => `${tool[0]!.toUpperCase()}${too
 const WEEKDAY = new Intl.DateTimeFormat('en', { weekday: 'long', timeZone: 'UTC' }).format(new Date(SESSION_START))
 
 /**
- * What a client tells its model of the worlds: what they are, what day it is there, how time passes, and, for a world by itself, the
+ * What a client tells its model of the environments: what they are, what day it is there, how time passes, and, for an environment by itself, the
  * rules that calls can fail by. Not part of the prompts that policies here are trained with.
  */
 export function instructionsOf(environments: readonly Environment[]): string {

@@ -1,6 +1,6 @@
-/** Bounds of what a host of worlds does for its clients. */
+/** Bounds of what a host of environments does for its clients. */
 export const HOST_LIMITS = {
-  /** Tools in one page of `tools/list`: every world fits on one, all twenty together take four. */
+  /** Tools in one page of `tools/list`: every environment fits on one, all twenty together take four. */
   toolsPerPage: 100,
   /** Open sessions of an HTTP host. One costs some 100 kB with its connection, so this bounds it at about 25 MB. */
   maxSessions: 256,

@@ -15,14 +15,14 @@ import { answerCall, identityOf, type ListedTool, notACursor, pageOf, toolAnswer
 import { instructionsOf, titleOf } from './instructions.js'
 import { lazyValidator } from './validator.js'
 
-/** Worlds that one MCP server offers together. */
+/** Environments that one MCP server offers together. */
 export interface EnvironmentOffer {
   readonly environments: readonly Environment[]
   readonly tools: readonly ListedTool[]
   environmentOf(tool: string): Environment | undefined
 }
 
-/** @throws EnvironmentDefect if two worlds have a tool of the same name */
+/** @throws EnvironmentDefect if two environments have a tool of the same name */
 export function offerEnvironments(environments: readonly Environment[]): EnvironmentOffer {
   const owners = new Map<string, Environment>()
   for (const environment of environments) {
@@ -60,7 +60,7 @@ function toolsOf(environment: Environment): readonly ListedTool[] {
   return list
 }
 
-/** Opens each world's session when one of its tools is first called. */
+/** Opens each environment's session when one of its tools is first called. */
 export function openOnce(open: (environment: Environment) => Session): (environment: Environment) => Session {
   const sessions = new Map<Environment, Session>()
   return (environment) => {
@@ -75,9 +75,9 @@ export function openOnce(open: (environment: Environment) => Session): (environm
 
 /**
  * An MCP server for one client. Domain failures, unknown tools and bad arguments come back as tool errors (`isError`, text
- * `{"error":code,"message":...}`); a defect of the world is a protocol error, so that nobody mistakes it for the
+ * `{"error":code,"message":...}`); a defect of the environment is a protocol error, so that nobody mistakes it for the
  * policy's fault.
- * @param sessionOf  the session in which a world's tool is called, asked at every call
+ * @param sessionOf  the session in which an environment's tool is called, asked at every call
  */
 export function createMcpServer(offer: EnvironmentOffer, sessionOf: (environment: Environment) => Session): Server {
   const server = new Server(identityOf(offer.environments), {

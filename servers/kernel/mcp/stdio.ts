@@ -9,7 +9,7 @@ import { type EnvironmentOffer, openOnce } from './server.js'
 /**
  * Serves one client over stdin and stdout until it goes. stdout carries the protocol and nothing else. How the client begins decides
  * which MCP is spoken: after `initialize` there is one session, otherwise the client opens its own.
- * @param open  opens a world; without a seed, the host's own
+ * @param open  opens an environment; without a seed, the host's own
  */
 export async function serveStdio(
   offer: EnvironmentOffer,

@@ -3,7 +3,7 @@ import type { jsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/t
 
 /**
  * Sets Ajv up when a schema is to be checked, not for every client and server: that costs as much as a dozen calls, and a
- * world checks its own inputs and outputs.
+ * environment checks its own inputs and outputs.
  */
 export const lazyValidator: jsonSchemaValidator = {
   getValidator: (schema) => new AjvJsonSchemaValidator().getValidator(schema),

@@ -48,7 +48,7 @@ const addDeliveryAddress = tool({
     const isLocal = random.chance(0.7)
     const home = db.delivery_addresses.list()[0]?.city ?? random.pick(CITIES).city
     const elsewhere = CITIES.filter(({ city }) => city !== home)
-    // Of an address that another world has shown nobody knows where it is.
+    // Of an address that another environment has shown nobody knows where it is.
     const fitting = bound.address !== undefined ? ANYWHERE : isLocal ? LOCAL_NAMES : AWAY_NAMES
     const free = fitting.filter((name) => !db.delivery_addresses.has(slug(name)))
     const name = pickFrom(random, free)

@@ -101,7 +101,7 @@ const saveDestination = tool({
   output: z.object({
     name: z.string(),
     destination: ref('destination'),
-    // Means nothing to other worlds: what was saved in the car is done.
+    // Means nothing to other environments: what was saved in the car is done.
     city: z.string(),
     km: z.int(),
   }),

@@ -147,7 +147,7 @@ const OFFERS = [
   'What would you like me to do?',
 ] as const
 
-/** Says that a call failed, in the world's own words but for keys that are names, and leaves the decision to the user. */
+/** Says that a call failed, in the environment's own words but for keys that are names, and leaves the decision to the user. */
 export function failure({ args }: Ask, message: string, { random, goesOn }: Moment): string {
   const keys = Object.values(args).filter((value): value is string => typeof value === 'string' && isNameAsKey(value))
   const stated = keys.reduce((text, key) => text.replaceAll(key, nameOf(key)), message)

@@ -7,14 +7,14 @@ import type { Moment } from './speech.js'
 import { joined, textOf, word } from './text-span.js'
 import { mannerOf, typed } from './typing-manner.js'
 
-/** A topic among those that belong to one of these worlds or to none. */
+/** A topic among those that belong to one of these environments or to none. */
 export const drawOutsideTopic = (environments: ReadonlySet<string>, random: SeededRandom): OutsideTopic =>
   random.pick(
     outsideWords().topics.filter(({ environment }) => environment === undefined || environments.has(environment)),
   )
 
 /**
- * What somebody turns to who was refused: another topic of the same world, or of none, for who hears that something is out of reach does not ask
+ * What somebody turns to who was refused: another topic of the same environment, or of none, for who hears that something is out of reach does not ask
  * for more of it. The same topic again where all others came before.
  * @param isOpen  whether a topic may be asked about here
  */

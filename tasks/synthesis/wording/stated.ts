@@ -24,8 +24,8 @@ interface Filling {
 const parsed = new Map<string, readonly AnswerPart[]>()
 
 /**
- * The answer to a call by the template of its world.
- * @returns `undefined` where the world has none, or the result lacks something that it cannot do without
+ * The answer to a call by the template of its environment.
+ * @returns `undefined` where the environment has none, or the result lacks something that it cannot do without
  */
 export function stated(ask: Ask, output: JsonObject, today: string): string | undefined {
   const { tool } = ask

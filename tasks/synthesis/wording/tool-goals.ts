@@ -40,7 +40,7 @@ function fromDescription(description: string): string | undefined {
 const PLAIN_VERBS =
   /^(cancel|create|book|freeze|unfreeze|schedule|send|edit|discard|recall|forward|snooze|dispute|split|convert|approve|plan|start|end|stop|close|ship|block|label|watch|assign|estimate|restore|rename|move|copy|follow|pin|bookmark|like|share|publish|reopen|report|rate|track|redeem|void|retry|reserve|count|update|upgrade|change|reschedule|repeat|merge|add|save|set|choose|reconnect|replace)$/
 
-/** `create_standing_order` as `create a standing order`, where the object is a thing of the world. */
+/** `create_standing_order` as `create a standing order`, where the object is a thing of the environment. */
 function fromName(environment: SpokenEnvironment, tool: ToolDefinition): string | undefined {
   const [verb, ...rest] = tool.name.split('_')
   const object = rest.join(' ')

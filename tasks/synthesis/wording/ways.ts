@@ -3,7 +3,7 @@ import type { Node } from '../making/graph.js'
 import type { Moment } from './speech.js'
 import { goalsOf } from './tool-goals.js'
 
-/** Of a world's further ways every fourth is kept for held-out tasks, so that these are in words that training has not heard. */
+/** Of an environment's further ways every fourth is kept for held-out tasks, so that these are in words that training has not heard. */
 const isHeldOut = (_: string, index: number): boolean => index % 4 === 3
 
 /** The clauses that can ask for a call, in the order in which they are tried; nothing is chosen in them yet. */

@@ -137,7 +137,7 @@ test('the draft lists the open decisions and the omitted parts', async () => {
     '`animals`: whether these are the fields',
     '`animal_is_reserved_for`: which calls end with it',
     '`list_animals` (GET /animals): which rows it looks at',
-    'what to say of `limit`; whether `limit` can go',
+    'what to say of `limit`; whether `limit` can be removed',
     'whether `from_` are good names',
     'header X-Trace is left out',
     'contains itself',
