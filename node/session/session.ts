@@ -174,9 +174,7 @@ async function changeLimits(
     if (JSON.stringify(old) !== JSON.stringify(resources)) await node?.engine.reconfigure(resources, never())
   })
   const names = Object.keys(changes) as LimitName[]
-  const later = [
-    names.includes('priority') ? changePriority(limits.settings) : null,
-  ].filter((text) => text !== null)
+  const later = [names.includes('priority') ? changePriority(limits.settings) : null].filter((text) => text !== null)
   return { limits: limits.settings, notices: [...later, ...limits.notKept()] }
 }
 

@@ -154,10 +154,7 @@ test('the own place is shown wherever it is, and nobody’s where there is none'
   assert.match(text, /^ {5}1 {2}1,300 {2}owls {2}\(3 keys\)$/m)
   assert.match(leaderboardText({ ...leaderboard, asked: null }, 'zoe'), /your key zoe is not on the leaderboard/)
   assert.not.match(leaderboardText({ ...leaderboard, asked: null }, null), /your key/)
-  assert.match(
-    leaderboardText({ ...leaderboard, keys: [], allKeys: 0, asked: null }, null),
-    /no key has credit yet/,
-  )
+  assert.match(leaderboardText({ ...leaderboard, keys: [], allKeys: 0, asked: null }, null), /no key has credit yet/)
 })
 
 test.run()
