@@ -74,9 +74,9 @@ const command = (title, needs, name, args) => ({
  */
 export const SUITES = {
   checks: {
-      command([], process.execPath, ['scripts/prose.mjs']),
     jobs: () => [
       command('biome', [], bin('biome'), ['ci', '--colors=off', '.']),
+      command('prose', [], process.execPath, ['scripts/prose.mjs']),
       command('imports', [], 'npm', ['run', '--silent', 'imports']),
       command('ruff', ['python'], process.execPath, ['scripts/lint-python.mjs']),
       ...[TRAINER, WORLDS].map((folder) =>
