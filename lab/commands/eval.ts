@@ -123,7 +123,7 @@ async function evaluate(options: EvalOptions, command: Command): Promise<void> {
     for (let i = 0; i < workers; i++) engines.push(await openEngine(engine, { slotWaitMs }))
     const backend = [...new Set(engines.map(({ build }) => calibratedName(build)))].join(' and ')
     const journal = await openResults(options, { modelPath, adapter, cacheType, backend, tasks, settings, simulator })
-    const played = { ...settings, ...(simulator ? { listener: simulator } : {}) }
+    const played = { ...settings, ...(simulator ? { userSimulator: simulator } : {}) }
     const [before, after] = await evaluatePolicies(tasks, [null, adapter], engines, runtime, played, signal, {
       ...journal,
       onProgress: createProgress('rollouts'),

@@ -37,9 +37,7 @@ def run(installed, folder, program):
     ).stdout.splitlines()
 
 
-def test_the_first_program_of_the_readme_runs_with_the_installed_package(
-    installed, dataset, tmp_path
-):
+def test_the_first_program_of_the_readme_runs_with_the_installed_package(installed, dataset, tmp_path):
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin" / "prove-server").symlink_to(PROGRAM)
     (tmp_path / "my-tasks").symlink_to(dataset)

@@ -61,7 +61,7 @@ export async function uvuFiles(files, { node = process.execPath, env = {}, label
   const [total, passed, skipped] = [count('Total'), count('Passed'), count('Skipped')]
   if (total === 0 && files.length > 1) {
     const alone = []
-    for (const file of files) alone.push(await uvuFiles([file], { node, env, label }))
+    for (const file of files) alone.push(...(await uvuFiles([file], { node, env, label })))
     return alone
   }
   const [, ...parts] = output.split(/^dist\/test\/.+\.test\.js$/m)

@@ -53,7 +53,7 @@ export const NEEDS = {
   lavapipe: {
     what: "Mesa's Vulkan driver for CPUs",
     install: 'apt-get install mesa-vulkan-drivers libvulkan1',
-    impliedBy: /gpu-check\/lavapipe\.js/,
+    impliedBy: null,
     async lacks() {
       const { lavapipeEnvironment } = await import('../../dist/test/gpu-check/lavapipe.js')
       return lavapipeEnvironment() === null ? '' : null

@@ -86,8 +86,8 @@ class Episode:
     """
     A task in progress, in environments that no other episode shares.
 
-    `Worlds.open` creates an episode. `close` or the end of a `with` block closes the episode. Only the server stores the
-    state, so several `Episode` objects may refer to the same episode.
+    `Worlds.open` creates an episode. `close` or the end of a `with` block closes the episode. Only the server stores
+    the state, so several `Episode` objects may refer to the same episode.
 
     Attributes:
         id: Name of the episode on the server.

@@ -48,7 +48,9 @@ class MissingFramework(WorldsError, ImportError):
     """A module of this package needs a framework that is not installed."""
 
     def __init__(self, framework: str, needed_by: str) -> None:
-        super().__init__("missing_framework", f"{needed_by} needs {framework}, which is not installed: install it with pip")
+        super().__init__(
+            "missing_framework", f"{needed_by} needs {framework}, which is not installed: install it with pip"
+        )
         self.framework = framework
 
 

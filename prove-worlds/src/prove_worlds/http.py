@@ -45,12 +45,18 @@ class JsonClient:
         try:
             answer = as_object(json.loads(data), where)
         except ValueError as error:
-            raise BadAnswer(f"{where}: the response has status {status} and is not JSON; check that the URL is that of prove-server env") from error
+            raise BadAnswer(
+                f"{where}: the response has status {status} and is not JSON; "
+                "check that the URL is that of prove-server env"
+            ) from error
         if 200 <= status < 300:
             return answer
         code, detail = answer.get("error"), answer.get("message")
         if not isinstance(code, str) or not isinstance(detail, str):
-            raise BadAnswer(f"{where}: the response has status {status} and no prove-server error; check that the URL is that of prove-server env")
+            raise BadAnswer(
+                f"{where}: the response has status {status} and no prove-server error; "
+                "check that the URL is that of prove-server env"
+            )
         raise refusal(code, detail, status, retry_after_s)
 
     def _exchange(self, method: str, path: str, body: object) -> tuple[int, bytes, float | None]:
@@ -67,7 +73,9 @@ class JsonClient:
                     if len(data) > MOST_BYTES:
                         raise BadAnswer(f"{where}: the response has more than {MOST_BYTES} bytes")
                     if time.monotonic() > deadline:
-                        raise Unreachable(f"{where}: the response was not complete after {self._timeout_s:g} s; raise timeout_s")
+                        raise Unreachable(
+                            f"{where}: the response was not complete after {self._timeout_s:g} s; raise timeout_s"
+                        )
                 seconds = answer.headers.get("retry-after", "")
                 return answer.status_code, bytes(data), float(seconds) if seconds.isdigit() else None
         except httpx.TimeoutException as error:

@@ -48,7 +48,9 @@ class Server:
             url = found.get(timeout=timeout_s)
         except Empty:
             self.close()
-            raise NotStarted(f"{command[0]} did not serve {dataset} within {timeout_s:g} s; raise start_timeout_s. {self._output()}") from None
+            raise NotStarted(
+                f"{command[0]} did not serve {dataset} within {timeout_s:g} s; raise start_timeout_s. {self._output()}"
+            ) from None
         except BaseException:
             # Ctrl-C while the server reads its data set.
             self.close()

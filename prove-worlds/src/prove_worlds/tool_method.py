@@ -45,7 +45,9 @@ def tool_method(tool: Json, call: Callable[[str, dict[str, object]], str]) -> Fu
     required = cast("list[object]", parameters.get("required", []))
     for word in (name, *properties):
         if not word.isidentifier() or keyword.iskeyword(word) or word.startswith("_"):
-            raise UnusableTool(f"{word!r} of the tool {name!r} is not a valid name in Python; exclude tasks with this tool")
+            raise UnusableTool(
+                f"{word!r} of the tool {name!r} is not a valid name in Python; exclude tasks with this tool"
+            )
 
     def method(_self: object, /, **arguments: object) -> str:
         return call(name, arguments)

@@ -46,7 +46,9 @@ class ProveEnvironment:
         self._failure: WorldsError | None = None
         for method in (tool_method(tool, self._call) for tool in tools):
             if method.__name__ in RESERVED:
-                raise UnusableTool(f"the tool {method.__name__} has a name that TRL reserves; exclude tasks with this tool")
+                raise UnusableTool(
+                    f"the tool {method.__name__} has a name that TRL reserves; exclude tasks with this tool"
+                )
             setattr(self, method.__name__, MethodType(method, self))
 
     def reset(self, task: str, **_row: object) -> None:
@@ -94,7 +96,7 @@ class TrlTasks:
     """
     Tasks of a split in the form of TRL's arguments.
 
-    Tasks offer different tools, so each set of tools has a factory. The `environment` column of a row names the factory.
+    Tasks offer different tools, so each set of tools has a factory. The `environment` column names the factory.
 
     Args:
         worlds: Client of the server. It must stay open while the trainer runs.

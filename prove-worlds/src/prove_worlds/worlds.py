@@ -100,7 +100,7 @@ class Worlds:
 
         Args:
             dataset: Folder of a data set from `prove-lab synthesize`.
-            program: Name on the PATH, path of the program, path of `prove-server.cjs` in a checkout, or a whole command.
+            program: Name on the PATH, path of the program, path of `prove-server.cjs` in a checkout, or a command line.
             start_timeout_s: Time limit in seconds for the server to read the data set.
             timeout_s: Time limit for each request, in seconds.
             patience_s: Time in seconds that `open` waits for a full server.

@@ -94,7 +94,7 @@ test('a folder yields the certificate of its run, and of no other', async () => 
   await refused(run, /not signed by the key of a run/)
   for (const broken of ['', '{}', text.slice(0, -9), text.replaceAll('"rawBytes":"MII', '"rawBytes":"AII')]) {
     await writeFile(path, broken)
-    await refused(run, /no signature with the certificate of a run|not signed by a run/)
+    await refused(run, /not a signature with the certificate of a run|not signed by the key of a run/)
   }
   await rm(path)
   await refused(run, /is not there/)

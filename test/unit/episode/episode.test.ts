@@ -242,7 +242,7 @@ test('a failing environment voids the rollout instead of blaming the policy', as
   })
   const source = scriptedSource([writeCall('burn_down', { how: 'throwing' })], runtime.tokenizer)
   const error = await thrownBy(runEpisode(risky, source, runtime, AMPLE, signal))
-  assert.is(error?.name, 'WorldDefect')
+  assert.is(error?.name, 'EnvironmentDefect')
   assert.is(source.closed, true)
 })
 

@@ -379,7 +379,7 @@ test('an evaluation records the decisions of its user simulator', () =>
       return results![0]!.understood
     }
     const understood = { asked: true, by: 'tiny-teacher' }
-    assert.equal(await understoodIn({ listener: user }), [understood, understood])
+    assert.equal(await understoodIn({ userSimulator: user }), [understood, understood])
     assert.is(await understoodIn({}), undefined)
   }))
 

@@ -124,7 +124,9 @@ class ProveEnvironment(Environment):
     def get_metadata(self) -> EnvironmentMetadata:
         """Return the name and description of this environment."""
         return EnvironmentMetadata(
-            name="prove", description="Tasks in stateful environments, with tools and a programmatic reward", version="0.1.0"
+            name="prove",
+            description="Tasks in stateful environments, with tools and a programmatic reward",
+            version="0.1.0",
         )
 
     def close(self) -> None:
