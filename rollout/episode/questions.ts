@@ -22,14 +22,14 @@ const CLOSING_QUESTION = /\b(?:anything|something|what|who) else\b|\bfurther (?:
  */
 export function asksFor(text: string, words: readonly string[]): boolean {
   const sentences = sentencesOf(text.slice(0, QUESTION_LIMITS.messageChars).toLowerCase())
-  const wanted = words.map(folded)
+  const wanted = words.map(normalized)
   return sentences.some((sentence, i) => {
     if (!ASKING.test(sentence) || CLOSING_QUESTION.test(sentence)) return false
     const near = sentences
       .slice(Math.max(0, i - 1), i + 2)
       .filter(({ length }) => length <= QUESTION_LIMITS.sentenceChars)
     return near.some((each) => {
-      const said = folded(each)
+      const said = normalized(each)
       return wanted.some((word) => said.includes(word))
     })
   })
@@ -38,6 +38,6 @@ export function asksFor(text: string, words: readonly string[]): boolean {
 const sentencesOf = (text: string): string[] => text.split(/(?<=[.?!]) |\n/)
 
 /** Returns the words with spaces between, each without the `s` of a plural. */
-const folded = (text: string): string => ` ${(text.match(/[a-z0-9]+/g) ?? []).map(singular).join(' ')} `
+const normalized = (text: string): string => ` ${(text.match(/[a-z0-9]+/g) ?? []).map(singular).join(' ')} `
 
 const singular = (word: string): string => (word.length > 3 && !word.endsWith('ss') ? word.replace(/s$/, '') : word)

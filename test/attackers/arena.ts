@@ -91,14 +91,14 @@ export async function openArena({ seed, calibration }: ArenaOptions): Promise<Ar
     const policies = await openPolicies(observer.host, join(run.machine.folder, 'blobs'))
     cleanUps.push(() => policies.close())
 
-    const folded = new RunReducer()
+    const reducer = new RunReducer()
     let read = 0
     const state = (): RunReducer => {
       for (; read < coordinator.lines.length; read++) {
         const line = coordinator.lines[read]!
-        if (line.type === 'event') folded.apply(line.event as RunEvent)
+        if (line.type === 'event') reducer.apply(line.event as RunEvent)
       }
-      return folded
+      return reducer
     }
 
     const reserve: Participant[] = []

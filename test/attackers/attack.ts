@@ -2,7 +2,7 @@ import { isRefusalCode } from '../../proto/index.js'
 import { checkOf as judgingStageOf } from '../../rollout/verification/index.js'
 import type { Arena } from './arena.js'
 
-/** Where an attack is stopped: a stage of the judging table, the lease desk, the batches, the network, or the volunteer. */
+/** Where an attack is stopped: a verification check, the lease service, the batches, the network, or the volunteer. */
 export type Place = '0' | '1' | '2' | '3' | '4' | '5' | '6' | '7' | 'leases' | 'batches' | 'transport' | 'volunteer'
 
 /** What became of one try. */

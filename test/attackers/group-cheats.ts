@@ -67,7 +67,7 @@ export async function editArgument(
   return { rollout: edited, place: sampled.indexOf(at) }
 }
 
-/** Plays a recording up to and with the turn that holds token `at`; then a live lane goes on. */
+/** Plays a recording up to and with the turn that holds token `at`; then a live slot continues. */
 function continuedSource(
   { tokens, mask, logprobs }: AuditedRollout,
   at: number,

@@ -63,7 +63,7 @@ export interface VolunteerParts {
   readonly runtime: EpisodeRuntime
   /** Manifests that were opened before: all nodes are shown the same. */
   readonly manifests: Map<string, SealedManifest>
-  /** Seeds that others have sampled with, by task and lane: for those who copy. */
+  /** Seeds that others have sampled with, by task and slot, for copiers. */
   readonly said: Map<string, number>
   /** Nodes that this one was connected with in an earlier life. */
   readonly known: readonly KnownPeer[]

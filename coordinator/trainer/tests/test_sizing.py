@@ -22,9 +22,9 @@ STEP_SHARE = 0.195  # of the peak, in a training step: measured at Qwen3-4B's sh
 GPU_SHARE = 0.4  # of the peak, in a prefill: assumed
 STEPS = {"4k + 4k": (4096, 4096), "4k + 12k": (4096, 12_288)}  # prompt, and what follows it in each rollout
 
-CONTEXT = 12_288  # of a lane, as its cache is allocated
+CONTEXT = 12_288  # of a slot, as its cache is allocated
 FILLED = 6_144  # of it on average
-SAMPLED, READ = 1_500, 68_000  # tokens a lane samples, and tokens a group reads: prompt once, and tool results
+SAMPLED, READ = 1_500, 68_000  # tokens a slot samples, and tokens a group reads: prompt once, and tool results
 MEMORY_SHARE = 0.9
 BUFFERS = 1.0 * GIB  # of the engine's graph, and logits: assumed
 BANDWIDTH_SHARE = 0.6  # of the peak while decoding: assumed
@@ -83,28 +83,28 @@ def step_seconds(base: Base, prompt: int, rest: int, gpus: int) -> float:
 
 @dataclass(frozen=True)
 class Fit:
-    lanes: int  # 0: the weights alone do not fit
+    slots: int  # 0: the weights alone do not fit
     tokens_per_second: float = 0.0
     minutes: float = 0.0  # for a group
 
     def cell(self) -> str:
-        if self.lanes == 0:
+        if self.slots == 0:
             return "no"
-        lanes = "1 slot" if self.lanes == 1 else f"{self.lanes} slots"
-        return f"{lanes}, {self.tokens_per_second:.0f} tokens/s, {self.minutes:.1f} min"
+        slots = "1 slot" if self.slots == 1 else f"{self.slots} slots"
+        return f"{slots}, {self.tokens_per_second:.0f} tokens/s, {self.minutes:.1f} min"
 
 
 def fit(base: Base, machine: Machine, weight_bytes: float, cache_bytes: float) -> Fit:
     weights, numbers = parameters(base) * weight_bytes, cache_numbers(base)
     capacity = machine.memory * MEMORY_SHARE - weights - BUFFERS
-    lanes = min(SIZE, math.floor(capacity / (CONTEXT * numbers * cache_bytes)))
-    if lanes < 1:
+    slots = min(SIZE, math.floor(capacity / (CONTEXT * numbers * cache_bytes)))
+    if slots < 1:
         return Fit(0)
-    read = weights + lanes * FILLED * numbers * cache_bytes
-    per_lane = min(BANDWIDTH_SHARE * machine.bandwidth / read, machine.speed / (2 * parameters(base) * lanes))
-    rounds = math.ceil(SIZE / lanes)
+    read = weights + slots * FILLED * numbers * cache_bytes
+    per_slot = min(BANDWIDTH_SHARE * machine.bandwidth / read, machine.speed / (2 * parameters(base) * slots))
+    rounds = math.ceil(SIZE / slots)
     reading = READ * 2 * parameters(base) / machine.speed
-    return Fit(lanes, lanes * per_lane, (rounds * SAMPLED / per_lane + reading) / 60)
+    return Fit(slots, slots * per_slot, (rounds * SAMPLED / per_slot + reading) / 60)
 
 
 def operator_table(bases: dict[str, Base]) -> str:
@@ -124,9 +124,9 @@ def volunteer_table(bases: dict[str, Base], weight_bytes: float, cache_bytes: fl
     return "\n".join(lines)
 
 
-def part_in(minutes: float, lanes: int) -> str:
+def part_in(minutes: float, slots: int) -> str:
     """Of a machine in a run with leases of the default duration, by the rules of coordinator/leases/lease-fit.ts."""
-    if lanes == 0:
+    if slots == 0:
         return "does not fit"
     if minutes > LONGEST_DURATIONS * LEASE_MINUTES:
         return "too slow"
@@ -139,7 +139,7 @@ def roles_table(bases: dict[str, Base]) -> str:
         cells = []
         for machine in MACHINES:
             fits = (fit(base, machine, F16, CACHE_F16), fit(base, machine, Q4_K_M, CACHE_Q8))
-            cells.append(" / ".join(part_in(one.minutes, one.lanes) for one in fits))
+            cells.append(" / ".join(part_in(one.minutes, one.slots) for one in fits))
         lines.append(f"| {model} | {' | '.join(cells)} |")
     return "\n".join(lines)
 
@@ -169,12 +169,12 @@ def test_the_tables_are_what_is_computed_now():
     assert with_tables(text) == text
 
 
-def test_what_a_lane_keeps_and_when_it_fits():
+def test_what_a_slot_keeps_and_when_it_fits():
     qwen = shapes(*MODELS["Qwen3-4B-Instruct-2507"])
     assert cache_numbers(qwen) * CACHE_F16 == 144 * 1024
-    machine = Machine("of two lanes", (parameters(qwen) * F16 + BUFFERS + 2.5 * CONTEXT * 144 * 1024) / 0.9, 1e12, 1e13)
+    machine = Machine("of two slots", (parameters(qwen) * F16 + BUFFERS + 2.5 * CONTEXT * 144 * 1024) / 0.9, 1e12, 1e13)
     two = fit(qwen, machine, F16, CACHE_F16)
-    assert two.lanes == 2
+    assert two.slots == 2
     none = Machine("of none", (parameters(qwen) * F16) / 0.9, 1e12, 1e13)
     assert fit(qwen, none, F16, CACHE_F16) == Fit(0)
     assert [part_in(minutes, 1) for minutes in (3, 3.1, 12, 12.1)] == ["one term", "renewed", "renewed", "too slow"]
