@@ -73,10 +73,10 @@ testWith(
 })
 
 test('the service has absolute paths of the data folder and of the environments', () => {
-  const { command } = serviceFor('prove1-\nAQB', { dataDir: 'data', environments: ['./library', '/srv/a world'] })
+  const { command } = serviceFor('prove2-\nAQB', { dataDir: 'data', environments: ['./library', '/srv/a world'] })
   const join = command.indexOf('join')
   assert.equal(command.slice(join), [
-    ...['join', 'prove1-AQB', '--data-dir', resolve('data'), '--yes', '--plain'],
+    ...['join', 'prove2-AgB', '--data-dir', resolve('data'), '--yes', '--plain'],
     ...['--environments', resolve('library'), '--environments', '/srv/a world'],
   ])
 })
