@@ -17,7 +17,7 @@ export const LIMITS = {
   disputeDays: 60,
 } as const
 
-/** What could leave the account now, its daily limit aside. */
+/** Returns the amount that could leave the account now, without regard to its daily limit. */
 export function available({ status, balance, floor }: Account): number {
   return status === 'active' ? Math.max(0, balance - floor) : 0
 }
@@ -27,7 +27,7 @@ export function leaves(transaction: Transaction, account: string): boolean {
   return transaction.account === account && transaction.kind !== 'purchase' && transaction.status !== 'cancelled'
 }
 
-/** What may still leave the account on `today` under its daily limit. */
+/** Returns the amount that may still leave the account on `today` under its daily limit. */
 export function leftToday(db: BankingView, today: string, { account, daily_limit }: Account): number {
   const gone = db.transactions.list((row) => row.date === today && leaves(row, account))
   return daily_limit - gone.reduce((sum, { amount }) => sum + amount, 0)
@@ -53,7 +53,7 @@ function debitObstacle(db: BankingView, today: string, account: Account, amount:
   return undefined
 }
 
-/** What stands against paying `amount` from `account` to `payee`, if anything. */
+/** Returns the obstacle to paying `amount` from `account` to `payee`, or undefined if the payment is allowed. */
 export function paymentObstacle(
   db: BankingView,
   today: string,
@@ -83,7 +83,7 @@ export function largestPayment(db: BankingView, today: string, account: Account,
   return Math.min(available(account), leftToday(db, today, account), alone, leftForPayee(db, today, payee))
 }
 
-/** What stands against moving `amount` between two of the customer's accounts, if anything. */
+/** Returns the obstacle to moving `amount` between two of the customer's accounts, or undefined if the transfer is allowed. */
 export function transferObstacle(
   db: BankingView,
   today: string,
@@ -102,7 +102,7 @@ export function transferObstacle(
   return debitObstacle(db, today, from, amount)
 }
 
-/** What stands against a standing order with these terms, if anything. */
+/** Returns the obstacle to a standing order with these terms, or undefined if the order is allowed. */
 export function standingOrderObstacle(
   db: BankingView,
   account: Account,
@@ -125,7 +125,7 @@ export function standingOrderObstacle(
   return undefined
 }
 
-/** What stands against disputing a transaction, if anything. */
+/** Returns the obstacle to disputing a transaction, or undefined if the dispute is allowed. */
 export function disputeObstacle(db: BankingView, today: string, transaction: Transaction): Obstacle | undefined {
   if (transaction.status === 'disputed') return { code: 'already_disputed' }
   if (transaction.kind === 'transfer' || transaction.status !== 'posted') return { code: 'not_disputable' }
@@ -139,7 +139,10 @@ export function disputeObstacle(db: BankingView, today: string, transaction: Tra
   return undefined
 }
 
-/** When a standing order set up on `today` first pays: in seven days, on the 1st of the next month, or on the 1st of the same month next year. */
+/**
+ * Returns the date on which a standing order set up on `today` first pays. A weekly order first pays in seven days, a
+ * monthly order on the 1st of the next month. A yearly order first pays on the 1st of the same month next year.
+ */
 export function firstExecution(today: string, frequency: string): string {
   if (frequency === 'weekly') return addDays(today, 7)
   const [year, month] = today.split('-').map(Number) as [number, number]

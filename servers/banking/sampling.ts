@@ -16,7 +16,7 @@ export function sampleAmount(random: SeededRandom, most: number): number | undef
   return drawn <= cap ? drawn : random.int(5, cap)
 }
 
-/** A sum that somebody moves or pays regularly: round, from 5 to `most`; nothing when `most` is below 5. */
+/** Returns a round sum from 5 to `most`, as customers move or pay it regularly, or undefined when `most` is below 5. */
 export function sampleRoundAmount(random: SeededRandom, most: number): number | undefined {
   const cap = Math.min(2000, Math.floor(most))
   if (cap < 5) return undefined
@@ -27,7 +27,7 @@ export function sampleRoundAmount(random: SeededRandom, most: number): number | 
 const REGULAR = { weekly: 60, monthly: 300, yearly: 400 } as const
 type Frequency = keyof typeof REGULAR
 
-/** Somebody is paid every week or month; only a bill comes once a year. */
+/** Returns how often a payee may be paid: a person every week or month, a company every month or year. */
 export const frequenciesFor = (payee: string): readonly Frequency[] =>
   COMPANIES.includes(payee) ? ['monthly', 'monthly', 'yearly'] : ['weekly', 'monthly']
 

@@ -17,7 +17,7 @@ export const LAST_NAMES = wordList(`
 export const BANKS = wordList(`
   Northwind Harborview Redwood Silverline Bluestone Evergreen Lakeside Summit Unity Pioneer Crestwood Goldleaf`)
 
-/** What people call their accounts, by what the account is for. Many names have a near-miss. */
+/** Names that customers give their accounts, by kind of account. Many names closely resemble another name. */
 export const ACCOUNT_NAMES = {
   checking: [
     'Daily Spending',
@@ -66,8 +66,9 @@ export const ACCOUNT_NAMES = {
   ],
 } as const
 
-/** What cards are called: those of a business, and others. */
+/** Names of cards of a business. */
 export const BUSINESS_CARDS = wordList('Travel Online Fuel Office Gold Silver Backup Black White')
+/** Names of all other cards. */
 export const PRIVATE_CARDS = wordList(`
   Grocery Dinner Family Student Everyday Shopping Holiday Commute Music Market Sport Garden Red Blue Green`)
 export const CARD_BRANDS = ['visa', 'amex', 'maestro', 'mastercard'] as const
@@ -77,7 +78,7 @@ export const MERCHANT_FIRST = wordList(`
   Cedar Willow Velvet Crystal Amber Coral`)
 /** Where little is spent at a time, and nothing is sent home. */
 export const EVERYDAY_TRADES = wordList('Bakery Coffee Diner Cinema Pizza Noodles Taxi Fuel Salon Market Pharmacy')
-/** What sells goods that may fail to arrive. */
+/** Trades of shops that sell goods that may fail to arrive. */
 export const SHOP_TRADES = wordList(
   'Books Florist Hardware Toys Shoes Optics Records Bikes Garden Electronics Furniture',
 )
@@ -127,7 +128,7 @@ const NOTES = [
 /** Those of them of which nobody pays much. */
 const SMALL = /lunch|dinner|cinema|fare|groceries|petrol|babysitting|gift/
 
-/** What may be noted on a payment of so much, if that is known, to the payee of this name. */
+/** Returns the notes that fit a payment to the payee of this name and, if `amount` is given, of this amount. */
 export function notesFor(payee: string, amount?: number): readonly string[] {
   const notes = COMPANY_NOTES.get(payee) ?? NOTES
   return amount === undefined || COMPANY_NOTES.has(payee)

@@ -4,13 +4,14 @@ import type { Category } from './schema.js'
 
 export interface Item {
   readonly name: string
-  /** What it costs. */
+  /** Lowest price of the item, in EUR. */
   readonly least: number
+  /** Highest price of the item, in EUR. */
   readonly most: number
 }
 
 export interface CategoryKind extends Pick<Category, 'name' | 'kind' | 'teens'> {
-  /** What is bought out of it. */
+  /** Items that are paid for out of the category. */
   readonly items: readonly Item[]
   /** Recurring expenses that fall into it, with the least and the most they cost a month. */
   readonly regular: readonly (readonly [name: string, least: number, most: number])[]
@@ -245,7 +246,7 @@ export const LEISURE = [
 
 const KINDS = [...FIXED, ...HOME, ...DAILY, ...FAMILY, ...LEISURE]
 
-/** What is bought out of the category of this name. */
+/** Returns the items that are paid for out of the category of this name. */
 export const itemsOf = (category: string): readonly Item[] => KINDS.find(({ name }) => name === category)!.items
 
 /** Purchases of which a part may belong elsewhere, with the categories: there are things for the house in a weekly shop. */

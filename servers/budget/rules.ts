@@ -23,7 +23,7 @@ export const monthOf = (today: string): string => today.slice(0, 7)
 export const envelopeOf = (db: BudgetView, category: string, month: string): Envelope =>
   db.envelopes.get(`${category}/${month}`)!
 
-/** What is left of an envelope: below zero when it is overspent. */
+/** Returns the amount left in an envelope, which is below zero when the envelope is overspent. */
 export const leftOf = ({ limit, spent }: Envelope): number => limit - spent
 
 export function monthObstacle(db: BudgetView, month: string): Obstacle | undefined {
@@ -32,7 +32,7 @@ export function monthObstacle(db: BudgetView, month: string): Obstacle | undefin
   return row.status === 'closed' ? { code: 'month_closed', detail: `${month} is closed.` } : undefined
 }
 
-/** What stands against spending `sum` from a category in an open month, if anything. */
+/** Returns the obstacle to spending `sum` from a category in an open month, or undefined if the category allows the expense. */
 export function spendingObstacle(db: BudgetView, category: Category, month: string, sum: number): Obstacle | undefined {
   if (category.kind === 'reserve') return { code: 'reserve_not_spendable' }
   const { limit, spent } = envelopeOf(db, category.category, month)
@@ -46,11 +46,11 @@ export function spendingObstacle(db: BudgetView, category: Category, month: stri
     : undefined
 }
 
-/** What a member has spent in the budget of a month. */
+/** Returns the amount that a member has spent in the budget of a month. */
 export const spentBy = (db: BudgetView, member: string, month: string): number =>
   db.expenses.by('member', member).reduce((sum, row) => sum + (row.month === month ? row.amount : 0), 0)
 
-/** What stands against a member's spending `sum` more from a category, if anything. */
+/** Returns the obstacle to a member's spending `sum` more from a category, or undefined if the member may spend the sum. */
 export function memberObstacle(
   db: BudgetView,
   { member, name, role, allowance }: Member,
@@ -73,7 +73,7 @@ export interface ExpenseTerms {
   readonly member: Member
 }
 
-/** What stands against recording an expense today, if anything. */
+/** Returns the obstacle to recording an expense today, or undefined if the expense can be recorded. */
 export function recordObstacle(db: BudgetView, today: string, terms: ExpenseTerms): Obstacle | undefined {
   const { description, category, amount, member } = terms
   const month = monthOf(today)
@@ -91,7 +91,7 @@ export function recordObstacle(db: BudgetView, today: string, terms: ExpenseTerm
   return twin && { code: 'duplicate_expense', detail: `It was recorded as ${twin.expense} already.` }
 }
 
-/** What stands against moving a part of an expense to another category, if anything. */
+/** Returns the obstacle to moving a part of an expense to another category, or undefined if the part can be moved. */
 export function splitObstacle(
   db: BudgetView,
   expense: Expense,
@@ -112,7 +112,7 @@ export function splitObstacle(
   )
 }
 
-/** What stands against paying a recurring expense for a month, if anything. */
+/** Returns the obstacle to paying a recurring expense for a month, or undefined if the expense can be paid. */
 export function payObstacle(db: BudgetView, recurring: RecurringExpense, month: string): Obstacle | undefined {
   const closed = monthObstacle(db, month)
   if (closed) return closed
@@ -121,18 +121,18 @@ export function payObstacle(db: BudgetView, recurring: RecurringExpense, month: 
   return spendingObstacle(db, db.categories.get(recurring.category)!, month, recurring.amount)
 }
 
-/** What the unpaid recurring expenses of a month will take from a category. */
+/** Returns the amount that the unpaid recurring expenses of a month will take from a category. */
 export const neededFor = (db: BudgetView, category: string, { unpaid }: Month): number =>
   unpaid.reduce((sum, key) => {
     const recurring = db.recurring_expenses.get(key)!
     return sum + (recurring.category === category ? recurring.amount : 0)
   }, 0)
 
-/** What may be taken out of a category in an open month. */
+/** Returns the amount that may be taken out of a category in an open month. */
 export const movable = (db: BudgetView, category: string, month: Month): number =>
   leftOf(envelopeOf(db, category, month.month)) - neededFor(db, category, month)
 
-/** What stands against taking `sum` out of a category, if anything. */
+/** Returns the obstacle to taking `sum` out of a category, or undefined if the sum can be taken out. */
 export function takeObstacle(db: BudgetView, category: Category, month: string, sum: number): Obstacle | undefined {
   const closed = monthObstacle(db, month)
   if (closed) return closed
@@ -148,7 +148,7 @@ export function takeObstacle(db: BudgetView, category: Category, month: string, 
     : undefined
 }
 
-/** What stands against withdrawing from a savings goal, if anything. */
+/** Returns the obstacle to withdrawing `sum` from a savings goal, or undefined if the withdrawal is allowed. */
 export function withdrawalObstacle(
   db: BudgetView,
   today: string,
@@ -163,7 +163,7 @@ export function withdrawalObstacle(
   return sum > saved ? { code: 'not_enough_saved', detail: `Only ${saved} EUR is saved.` } : undefined
 }
 
-/** What stands against closing a month, if anything. */
+/** Returns the obstacle to closing a month, or undefined if the month can be closed. */
 export function closingObstacle(db: BudgetView, today: string, { month, unpaid }: Month): Obstacle | undefined {
   if (month >= monthOf(today)) return { code: 'month_not_over', detail: `${month} is not over yet.` }
   const earlier = db.months.find((row) => row.status === 'open' && row.month < month)

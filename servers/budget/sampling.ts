@@ -14,13 +14,16 @@ export function sampleAmount(random: SeededRandom, most: number): number {
   return step * random.int(Math.ceil(units / 5), units)
 }
 
-/** Whether so little is left that somebody would top the category up. */
+/** Returns whether so little is left in a category that a household would top the category up. */
 export function isShort(db: BudgetView, category: string, month: string): boolean {
   const envelope = envelopeOf(db, category, month)
   return leftOf(envelope) < 20 || leftOf(envelope) * 5 <= envelope.limit
 }
 
-/** What somebody would take out of a category that is overspent in no open month, most of which is left: at most half of it. */
+/**
+ * Returns the amount that a household would take out of a category: half of the amount that may be taken out. Returns 0 if
+ * the category is short in the month or overspent in any open month.
+ */
 export function spareOf(db: BudgetView, category: string, month: Month): number {
   const open = db.months.list(({ status }) => status === 'open')
   if (isShort(db, category, month.month) || open.some((row) => leftOf(envelopeOf(db, category, row.month)) < 0))

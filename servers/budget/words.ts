@@ -7,7 +7,7 @@ export const ADULTS = wordList(
 )
 export const TEENS = wordList('Leo Mia Noah Olga Finn Tara Zoe Max Lily Sam Yara Toby')
 
-/** What households save for, with the categories that one would spend it in: none are any. */
+/** Goals that households save for, with the categories in which they would spend the savings. An empty list means any category. */
 export const GOALS: ReadonlyMap<string, readonly string[]> = new Map([
   ['Summer Holiday', ['Outings', 'Dining Out', 'Clothing', 'Transport']],
   ['New Kitchen', ['Furniture', 'Repairs', 'Household', 'Utilities']],

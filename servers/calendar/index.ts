@@ -9,7 +9,7 @@ import { findEvents, findPerson, getEvent, listCalendars, listEvents } from './t
 import { inviteAttendee, respondToInvitation, shareCalendar } from './tools/people.js'
 import { setReminder } from './tools/reminders.js'
 
-/** One user's calendars in a company: events with invitees and rooms, series, reminders, and calendars shared by colleagues. */
+/** One user's calendars in a company: events with invitees and meeting rooms, series, reminders, and calendars shared by colleagues. */
 export const calendar = defineEnvironment({
   name: 'calendar',
   title: 'Calendar',

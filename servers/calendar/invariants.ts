@@ -148,5 +148,5 @@ const reminders: CalendarInvariant = {
   },
 }
 
-/** What holds in every reachable state of this environment. */
+/** Conditions that every reachable state of this environment satisfies. */
 export const invariants = [rooms, commitments, invitees, series, history, foreign, calendars, reminders] as const

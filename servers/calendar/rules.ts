@@ -21,7 +21,7 @@ export interface Scene {
 /** The user whose calendar this is. */
 export function self({ db }: Scene): Person {
   const [person] = db.people.by('self', true)
-  if (!person) throw new Error('the world has no user')
+  if (!person) throw new Error('the environment has no user')
   return person
 }
 
@@ -34,7 +34,7 @@ export const isUpcoming = (scene: Scene, event: CalendarEvent): boolean =>
 export const isCommitted = (event: CalendarEvent, person: string): boolean =>
   event.organiser === person || event.attendees[person] === 'accepted'
 
-/** Organiser and invitees, whatever they answered: a declined invitation may still be accepted later. */
+/** Counts the organiser and all invitees. Invitees who declined count too, because a declined invitation may still be accepted later. */
 export const headcount = (event: CalendarEvent): number => 1 + Object.keys(event.attendees).length
 
 /** Whether the person has committed to another event that overlaps the slot. */
@@ -66,7 +66,7 @@ export function cancelObstacle(scene: Scene, event: CalendarEvent): Obstacle | u
   return headcount(event) > 1 && instantOf(event) < lastMoment ? { code: 'too_late_to_change' } : undefined
 }
 
-/** Why nothing can be planned for this time, whoever takes part. */
+/** Returns the obstacle to planning any event for this time, regardless of who takes part, or undefined if the time is allowed. */
 export function slotObstacle(scene: Scene, slot: Slot): Obstacle | undefined {
   if (instantOf(slot) <= scene.now()) return { code: 'in_the_past' }
   if (slot.date > addDays(scene.now().slice(0, 10), LIMITS.horizonDays)) return { code: 'too_far_ahead' }
@@ -84,7 +84,7 @@ export function personObstacle(scene: Scene, person: Person, slot: Slot, except?
   return isBusy(scene, person.person, slot, except) ? { code: 'person_busy' } : undefined
 }
 
-/** Why the room cannot hold `heads` people at this time. */
+/** Returns the obstacle to a meeting of `heads` people in the meeting room at this time, or undefined if the booking is possible. */
 export function roomObstacle(
   { db }: Scene,
   room: Room,
@@ -104,7 +104,10 @@ export function roomObstacle(
   return taken ? { code: 'room_taken' } : undefined
 }
 
-/** Why the event, with its invitees and its room, cannot also take place at this time. */
+/**
+ * Returns the obstacle to holding the event at this time too, or undefined if the event can take place. The check includes
+ * the invitees and the meeting room of the event.
+ */
 export function placeObstacle(scene: Scene, event: CalendarEvent, slot: Slot): Obstacle | undefined {
   const own = ownSlotObstacle(scene, slot, event.event)
   if (own) return own

@@ -8,7 +8,7 @@ import type { Calendar, CalendarEvent, CalendarTables, Person } from './schema.j
 import type { Slot } from './time.js'
 import { DURATIONS } from './words.js'
 
-/** What samplers of this environment draw from. */
+/** Context from which samplers of this environment draw values. */
 export type Draw = SampleContext<CalendarTables, object>
 
 /** The bound row alone, or all rows that fit, in random order. */
@@ -23,7 +23,10 @@ export const candidates = <R>(
 export const ownEvents = (draw: Draw, bound: string | undefined): CalendarEvent[] =>
   candidates(draw.random, draw.db.events, bound, (event) => changeObstacle(draw, event) === undefined)
 
-/** Those of them that are work: nobody asks colleagues to come to the dentist, or books a room for a haircut. */
+/**
+ * Returns the events for work that the user may change, in random order. The user does not ask colleagues to come to the
+ * dentist or book a meeting room for a haircut.
+ */
 export const ownMeetings = (draw: Draw, bound: string | undefined): CalendarEvent[] =>
   ownEvents(draw, bound).filter(({ calendar }) => isForWork(draw, draw.db.calendars.get(calendar)!))
 

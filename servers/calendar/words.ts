@@ -42,7 +42,7 @@ export const DURATIONS = [30, 30, 45, 60, 60, 90] as const
 /** A work meeting's title, such as `Budget Review`. */
 export const meetingTitle = (random: SeededRandom): string => `${random.pick(TOPICS)} ${random.pick(KINDS)}`
 export const seriesTitle = (random: SeededRandom): string => `${random.pick(TOPICS)} ${random.pick(SERIES_KINDS)}`
-/** What somebody would put into the calendar of this name, such as `Fitness Calendar`. */
+/** Returns the title of an event that people put into the calendar of this name, such as `Fitness Calendar`. */
 export const privateTitle = (random: SeededRandom, calendar: string): string =>
   random.pick(PRIVATE_TITLES[calendar.split(' ')[0]!]!)
 

@@ -10,7 +10,10 @@ export const NEXT_LEAD_STATUSES: Readonly<Record<Lead['status'], readonly Lead['
   lost: [],
 }
 
-/** What stands against working on a lead at all, if anything: it must be one's own, or nobody's in one's territory. */
+/**
+ * Returns the obstacle to working on a lead at all, or undefined if the user may work on the lead. The lead must be the
+ * user's own lead or an unassigned lead in the user's territory.
+ */
 export function leadObstacle(db: CrmView, lead: Lead): Obstacle | undefined {
   if (lead.rep === null && !inMyTerritory(db, lead))
     return { code: 'outside_territory', detail: `${lead.city} is not in your territory.` }
@@ -21,7 +24,7 @@ export function leadObstacle(db: CrmView, lead: Lead): Obstacle | undefined {
     : undefined
 }
 
-/** What stands against moving a lead to `status`, if anything. */
+/** Returns the obstacle to moving a lead to `status`, or undefined if the user may move the lead. */
 export function stepObstacle(
   db: CrmView,
   lead: Lead,
@@ -63,7 +66,7 @@ export function contactWithEmail(db: CrmView, email: string): CrmContact | undef
   return contact
 }
 
-/** What stands against converting a lead, if anything. */
+/** Returns the obstacle to converting a lead, or undefined if the user may convert the lead. */
 export function conversionObstacle(db: CrmView, lead: Lead): Obstacle | undefined {
   const obstacle = leadObstacle(db, lead)
   if (obstacle) return obstacle

@@ -58,7 +58,7 @@ const SPELLINGS: ReadonlyMap<string, string> = new Map(CITIES.map(({ city }) => 
 /** The territory of a city of the gazetteer: south is southern Europe, overseas North America, and so on. */
 export const territoryOf = (city: string): Territory => BY_CITY.get(city) ?? 'central'
 
-/** A city's name as the gazetteer spells it, whatever the capitals; an unknown one as it is given. */
+/** Returns a city's name as the gazetteer spells it, regardless of capitals. Returns an unknown name unchanged. */
 export const cityNamed = (name: string): string => SPELLINGS.get(name.toLowerCase()) ?? name
 
 /** The user. */
@@ -71,11 +71,11 @@ export const inMyTerritory = (db: CrmView, { city }: { readonly city: string }):
 
 export const isOpen = ({ stage }: Pick<Deal, 'stage'>): boolean => stage !== 'won' && stage !== 'lost'
 
-/** What a deal brings after its discount, rounded up. */
+/** Returns the value of a deal after its discount, rounded up. */
 export const netValue = ({ amount, discount }: Pick<Deal, 'amount' | 'discount'>): number =>
   amount - Math.floor((amount * discount) / 100)
 
-/** What a deal adds to its rep's pipeline. */
+/** Returns the amount that a deal adds to its rep's pipeline. */
 export const pipelineValue = (deal: Deal): number => (isOpen(deal) ? netValue(deal) : 0)
 
 const negotiations = (db: CrmView, rep: string): number =>
@@ -90,7 +90,7 @@ export const NEXT_STAGES: Readonly<Record<Deal['stage'], readonly Deal['stage'][
   lost: [],
 }
 
-/** What stands against moving one's deal to `stage` with the given close date, if anything. */
+/** Returns the obstacle to moving the user's own deal to `stage` with the given close date, or undefined if the move is allowed. */
 export function moveObstacle(
   db: CrmView,
   today: string,
@@ -129,7 +129,7 @@ function winObstacle(db: CrmView, today: string, deal: Deal): Obstacle | undefin
   return undefined
 }
 
-/** What stands against discounting one's deal by `percent`, if anything. */
+/** Returns the obstacle to discounting the user's own deal by `percent`, or undefined if the discount is allowed. */
 export function discountObstacle(db: CrmView, deal: Deal, percent: number): Obstacle | undefined {
   if (!isMine(db, deal)) return { code: 'not_your_deal', detail: `${deal.title} belongs to ${deal.rep}.` }
   if (!isOpen(deal)) return { code: 'deal_closed', detail: `${deal.title} is ${deal.stage}.` }
@@ -139,7 +139,7 @@ export function discountObstacle(db: CrmView, deal: Deal, percent: number): Obst
   return undefined
 }
 
-/** What stands against approving a discount request, if anything. */
+/** Returns the obstacle to approving a discount request, or undefined if the user may approve the request. */
 export function approvalObstacle(db: CrmView, { deal: key, status }: DiscountRequest): Obstacle | undefined {
   if (status !== 'open') return { code: 'request_closed', detail: `The request is ${status}.` }
   const deal = db.deals.get(key)!
@@ -147,7 +147,7 @@ export function approvalObstacle(db: CrmView, { deal: key, status }: DiscountReq
   return inMyTerritory(db, db.companies.get(deal.company)!) ? undefined : { code: 'outside_territory' }
 }
 
-/** What stands against giving a company and its open deals to `rep`, if anything. */
+/** Returns the obstacle to giving a company and its open deals to `rep`, or undefined if the company can be handed over. */
 export function handOverObstacle(db: CrmView, company: Company, rep: Rep): Obstacle | undefined {
   if (!inMyTerritory(db, company))
     return { code: 'outside_territory', detail: `${company.city} is not in your territory.` }
@@ -164,7 +164,7 @@ export function handOverObstacle(db: CrmView, company: Company, rep: Rep): Obsta
     : undefined
 }
 
-/** What stands against merging two contacts, if anything. */
+/** Returns the obstacle to merging two contacts, or undefined if the user may merge the contacts. */
 export function mergeObstacle(db: CrmView, from: CrmContact, into: CrmContact): Obstacle | undefined {
   if (from.crm_contact === into.crm_contact) return { code: 'same_contact' }
   if (from.company !== into.company || from.name.toLowerCase() !== into.name.toLowerCase())
@@ -175,14 +175,14 @@ export function mergeObstacle(db: CrmView, from: CrmContact, into: CrmContact): 
   return inMyTerritory(db, db.companies.get(into.company)!) ? undefined : { code: 'outside_territory' }
 }
 
-/** What stands against a date within so many days from today on, if anything. */
+/** Returns the obstacle to choosing `date`, or undefined if the date is at most `days` days after `today` and not in the past. */
 export function dateObstacle(today: string, date: string, days: number): Obstacle | undefined {
   if (date < today) return { code: 'date_in_past', detail: `Today is ${today}.` }
   const last = addDays(today, days)
   return date > last ? { code: 'date_too_far', detail: `The last day is ${last}.` } : undefined
 }
 
-/** What stands against planning an activity, if anything. */
+/** Returns the obstacle to planning an activity, or undefined if the activity can be planned. */
 export function planObstacle(
   db: CrmView,
   today: string,
@@ -205,14 +205,14 @@ export function planObstacle(
     : undefined
 }
 
-/** What stands against recording how an activity went, if anything. */
+/** Returns the obstacle to recording how an activity went, or undefined if the result can be recorded. */
 export function completionObstacle(db: CrmView, today: string, activity: Activity): Obstacle | undefined {
   if (!isMine(db, activity)) return { code: 'not_your_activity', detail: `It is an activity of ${activity.rep}.` }
   if (activity.status !== 'open') return { code: 'activity_closed', detail: `It is ${activity.status}.` }
   return activity.date > today ? { code: 'not_due_yet', detail: `It is due on ${activity.date}.` } : undefined
 }
 
-/** What a search for a contact looks into. */
+/** Returns the text that a search for a contact looks into, in lower case. */
 export const contactText = (name: string, email: string, company: string): string =>
   `${name} ${email} ${company}`.toLowerCase()
 
@@ -225,6 +225,6 @@ export function freeKey(isTaken: (key: string) => boolean, name: string): string
   return `${base}-${number}`
 }
 
-/** What an activity is called: `Call with Ana Lima`. */
+/** Returns the title of an activity, such as `Call with Ana Lima`. */
 export const titleOf = (kind: Activity['kind'], name: string): string =>
   `${kind[0]!.toUpperCase()}${kind.slice(1)} with ${name}`

@@ -31,7 +31,7 @@ const COLLEAGUES = ['contacted', 'qualified', 'lost'] as const
 const FREE_NEAR = 9
 const FREE_FAR = 7
 
-/** Leads of the user, of colleagues, and of nobody, the last in the user's territory and elsewhere. */
+/** Creates the leads of the user, the leads of colleagues, and unassigned leads in the user's territory and elsewhere. */
 export function seedLeads(random: SeededRandom, known: Known): Lead[] {
   const { reps, companies, contacts, newName } = known
   const user = reps.find(({ is_me }) => is_me)!

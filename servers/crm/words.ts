@@ -17,7 +17,7 @@ export const COMPANY_HEADS = wordList(`
   Lantern Maple Coral Vertex Pioneer Amber Redwood Horizon Delta Canyon Evergreen Sterling`)
 export const COMPANY_TAILS = wordList('Foods Energy Media Logistics Software Retail Textiles Robotics Ceramics Travel')
 
-/** What is sold: the second half of a deal's title. */
+/** Products that the sales team sells: the second half of a deal's title. */
 export const PRODUCTS = [
   'Starter Plan',
   'Team Plan',
@@ -27,7 +27,7 @@ export const PRODUCTS = [
   'Training Week',
 ]
 
-/** What was said by somebody who was reached. */
+/** Notes about what a contact said when a rep reached the contact. */
 export const NOTES = [
   'wants an offer by friday',
   'asks about support hours',

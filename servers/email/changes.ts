@@ -47,7 +47,7 @@ export function send(context: Context, { thread: continued, ...outgoing }: Outgo
   return { subject, email, thread, contact, delivery }
 }
 
-/** Takes up (or, if negative, gives back) room in the mailbox. */
+/** Takes up `sizeMb` of space in the mailbox or, if negative, gives the space back. Returns the space that is left, in MB. */
 export function occupy({ db }: Context, sizeMb: number): number {
   const { used_mb, quota_mb } = db.mailbox.get('me')!
   db.mailbox.update('me', { used_mb: used_mb + sizeMb })

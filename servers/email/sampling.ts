@@ -3,20 +3,23 @@ import type { SeededRandom } from '../kernel/random.js'
 import type { Contact, Email, EmailView, Folder } from './schema.js'
 import { concerns, fileFits, type Subject, subjectOf, subjectsFor } from './subjects.js'
 
-/** What somebody would write a new email to this contact about: half of the time something of which there is a file to send along. */
+/**
+ * Draws a subject for a new email to this contact. Half of the draws choose only among subjects with a file that can be
+ * attached, if there are any.
+ */
 export function newSubject(db: EmailView, random: SeededRandom, { relation }: Contact): Subject {
   const ideas = subjectsFor(relation)
   const backed = ideas.filter((idea) => db.files.find(({ file }) => fileFits(file, idea)) !== undefined)
   return pickFrom(random, random.chance(0.5) ? backed : ideas) ?? random.pick(ideas)
 }
 
-/** Whether the contact would have to do with the email: nobody sends a client the photos of a wedding. */
+/** Returns whether the email concerns the contact. For example, the photos of a wedding do not concern a client. */
 export function wouldInterest({ relation }: Contact, { subject }: Email): boolean {
   const about = subjectOf(subject)
   return about === undefined || concerns(about, relation)
 }
 
-/** Where somebody would put an email, other than where it is: junk into the trash, what is done with into the archive. */
+/** Returns the folders to which a user would move an email: for example, junk to the trash, finished emails to the archive. */
 export function placesFor(
   db: EmailView,
   { folder, contact, labels }: Email,

@@ -5,7 +5,7 @@ const lines = (text: string): readonly string[] => text.trim().split(/\s*\n\s*/)
 
 export type Relation = Contact['relation']
 
-/** What an email is about, such as the budget of "Budget review", and what of it, such as the review. */
+/** Subject of an email. In "Budget review", the topic is the budget and the matter is the review. */
 export interface Subject {
   /** The subject line without "Re: " and "Fwd: ". */
   readonly line: string
@@ -107,7 +107,7 @@ const BY_LINE: ReadonlyMap<string, Subject> = new Map(
   SPHERES.flatMap(subjectsOf).map((subject) => [subject.line.toLowerCase(), subject]),
 )
 
-/** What people of this relation write about. */
+/** Returns the subjects that people of this relation write about. */
 export const subjectsFor = (relation: Relation): readonly Subject[] => FOR_RELATION.get(relation)!
 const FOR_RELATION: ReadonlyMap<Relation, readonly Subject[]> = new Map(
   (['colleague', 'client', 'friend', 'family', 'service'] as const).map((relation) => [
@@ -116,11 +116,11 @@ const FOR_RELATION: ReadonlyMap<Relation, readonly Subject[]> = new Map(
   ]),
 )
 
-/** What a subject line is about; nothing for a line that is none of this environment's. */
+/** Returns the subject of a subject line, or undefined if this environment does not have the line. */
 export const subjectOf = (line: string): Subject | undefined =>
   BY_LINE.get(line.replace(/^((re|fwd): )+/i, '').toLowerCase())
 
-/** Whether people of this relation have to do with the subject. A service writes to anybody. */
+/** Returns whether the subject concerns people of this relation. A service writes to people of every relation. */
 export const concerns = (subject: Subject, relation: Relation): boolean =>
   SPHERES.some(
     ({ relations, topics, matters }) =>
@@ -159,10 +159,10 @@ const FITTING: Readonly<Record<string, (subject: Subject, relation: Relation) =>
 
 const GIVEN = ['confidential', 'legal-hold']
 
-/** Labels that somebody may have made, beside those that every mailbox has. */
+/** Labels that a user may have made, in addition to the labels that every mailbox has. */
 export const PLAIN_LABELS: readonly string[] = Object.keys(FITTING).filter((label) => !GIVEN.includes(label))
 
-/** Whether somebody would put this label on such an email. */
+/** Returns whether a user would put this label on an email with this subject and relation. */
 export const labelFits = (label: string, subject: Subject | undefined, relation: Relation): boolean => {
   const fits = FITTING[label]
   return fits === undefined || (subject !== undefined && fits(subject, relation))
@@ -184,7 +184,7 @@ const FILES: ReadonlyMap<string, readonly string[]> = new Map(
   [...BY_LINE.values()].map((subject) => [subject.line, filesOf(subject)]),
 )
 
-/** Returns names of files that somebody would attach to an email about this subject. */
+/** Returns names of files that a sender would attach to an email about this subject. */
 export const fileNamesOf = ({ line }: Subject): readonly string[] => FILES.get(line)!
 
 /** Whether a file is what the email is about. */

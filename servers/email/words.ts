@@ -166,7 +166,7 @@ export function body(random: SeededRandom, { topic, matter }: Subject, said: rea
 /** Of which an email only tells: nobody looks at a delivery tonight. */
 const TO_COME = wordList('meeting delivery dates reminder booking tickets review update')
 
-/** What somebody answers, in words that name what it is about or in ones that fit anything. */
+/** Draws a reply that either names the subject of the email or fits any email. */
 export function reply(random: SeededRandom, subject: Subject | undefined): string {
   if (subject === undefined || random.chance(0.4)) return random.pick(REPLIES)
   const about = `the ${subject.topic.toLowerCase()} ${subject.matter}`
@@ -180,7 +180,7 @@ export const note = (random: SeededRandom): string => random.pick(NOTES)
 
 export const titleCase = (words: string): string => words.replaceAll(/\b[a-z]/g, (letter) => letter.toUpperCase())
 
-/** What people say in an out-of-office reply. */
+/** Sentences that people write in an out-of-office reply. */
 export const ABSENCE_NOTES: readonly string[] = [
   'I am on holiday',
   'I will be back soon',

@@ -4,7 +4,7 @@ import { currentUser, isObstacle, isWithin, join, subtree, walk } from './paths.
 import { entryObstacle, groupIn, placeObstacle, quotaObstacle } from './rules.js'
 import type { Context, Member, Node, User } from './schema.js'
 
-/** What an entry is, apart from where it lies and whose it is. */
+/** Content of an entry, without its location and its owner. */
 export type Content = Pick<Node, 'kind' | 'mode' | 'bytes' | 'text' | 'target' | 'photo' | 'members'>
 
 const NOTHING: Pick<Content, 'bytes' | 'text' | 'target' | 'photo' | 'members'> = {
@@ -46,7 +46,7 @@ export const copyOf = ({ kind, mode, bytes, text, target, photo, members }: Node
   members,
 })
 
-/** What a path leads to; ends the call if it leads nowhere. */
+/** Returns the entry that a path leads to. Ends the call if the path leads nowhere. */
 export function reach({ db, fail }: Context, path: string, follow = true): Node {
   const found = walk(db, path, follow)
   return isObstacle(found) ? fail(found.code, found.detail) : found

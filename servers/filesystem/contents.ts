@@ -14,7 +14,7 @@ export function linesOf(text: string): string[] {
 /** Text as it is stored: ends with a line feed unless it is empty. */
 export const asStored = (text: string): string => (text === '' || text.endsWith('\n') ? text : `${text}\n`)
 
-/** The first lines that together have room in a result, joined. */
+/** Joins the first lines that together fit into `most` characters. If not even the first line fits, returns an excerpt of that line. */
 export function joinWithin(lines: readonly string[], most: number): string {
   const kept: string[] = []
   let room = most
@@ -43,8 +43,8 @@ export function checksumOf({ kind, text, photo, members, bytes }: Node): string 
 const COMPARED = 100
 
 /**
- * The lines to take out of one text and put into another, `- ` and `+ `, in order: a longest common subsequence of the
- * first hundred lines of each stays.
+ * Returns the lines to take out of one text (`- `) and the lines to put into another (`+ `), in order. Compares only the
+ * first hundred lines of each text. The lines of a longest common subsequence stay.
  */
 export function differences(from: string, to: string): string[] {
   const a = linesOf(from).slice(0, COMPARED)

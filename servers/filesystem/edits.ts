@@ -22,7 +22,10 @@ const ENTRIES: Readonly<Partial<Record<Matter, readonly string[]>>> = {
 const missing = (entries: readonly string[], text: string): string[] => entries.filter((entry) => !text.includes(entry))
 const present = (entries: readonly string[], text: string): string[] => entries.filter((entry) => text.includes(entry))
 
-/** Lines that somebody would add to the file; none where nobody writes by hand, or where a line more would be wrong. */
+/**
+ * Returns lines that a user would add to the file. The list is empty if users do not write such a file by hand or if one
+ * more line would be wrong.
+ */
 export function linesFor(random: SeededRandom, file: Node): string[] {
   const { text } = file
   const matter = matterOf(file)
@@ -66,7 +69,7 @@ export interface Edit {
   readonly to: string
 }
 
-/** What somebody would change in the file, if anything. */
+/** Returns the edits that a user might make in the file. The list may be empty. */
 export function editsOf(random: SeededRandom, file: Node): Edit[] {
   const { text } = file
   const matter = matterOf(file)
@@ -142,7 +145,7 @@ const SOUGHT = [
 /** The words alone, each between blanks: there is no rice in a price. */
 const wordsOf = (text: string): string => ` ${text.replaceAll(/[^\p{L}\d]+/gu, ' ').trim()} `
 
-/** Something in a text that somebody would look for. */
+/** Returns words of a text that a user would search for, or undefined if the text contains no such words. */
 export function sought(random: SeededRandom, text: string): string | undefined {
   const said = wordsOf(text)
   const found = SOUGHT.filter((entry) => said.includes(wordsOf(entry)))

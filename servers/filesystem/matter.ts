@@ -1,6 +1,9 @@
 import type { Node } from './schema.js'
 
-/** What a file is, as people see it: what may be written into it, how it is called and where it belongs follow from that. */
+/**
+ * Subject matter of a file, as users see the file. The matter determines the text that users may write into the file, the
+ * names of the file, and the directories in which the file belongs.
+ */
 export type Matter =
   | 'photo'
   | 'archive'
@@ -49,7 +52,7 @@ export function matterOf({ kind, path }: Pick<Node, 'kind' | 'path'>): Matter {
   return BY_PATH.find(([fits]) => fits.test(path))?.[1] ?? 'note'
 }
 
-/** What a directory is for. */
+/** Purpose of a directory. */
 export type Purpose =
   | 'home'
   | 'notes'
@@ -91,7 +94,7 @@ const NAMED: Readonly<Record<string, Purpose>> = {
   tmp: 'temporary',
 }
 
-/** What a directory is for: its own name tells, or that of the nearest directory around it that is known. */
+/** Returns the purpose of a directory, given by the name of the directory or of its nearest parent with a known name. */
 export function purposeOf({ path }: Pick<Node, 'path'>): Purpose {
   const names = path.split('/').slice(1)
   if (/^\/(archive|shared\/policies)(\/|$)/.test(path)) return 'system'

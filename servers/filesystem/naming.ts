@@ -29,7 +29,7 @@ const endingOf = (name: string): string => (name.lastIndexOf('.') > 0 ? name.sli
 export const stemOf = ({ name }: Pick<Node, 'name'>): string =>
   name.slice(0, name.length - endingOf(name).length).replace(WORN, '')
 
-/** Names that somebody would give to the file or to a copy of it. */
+/** Returns names that a user would give to the file or to a copy of the file. */
 export function newNamesOf(file: Node): string[] {
   const stem = stemOf(file)
   const names = file.photo

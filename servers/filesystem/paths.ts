@@ -42,8 +42,9 @@ const obstacle = (code: FailureCode, detail: string): Obstacle => ({ code, detai
 export const isObstacle = (found: Node | Obstacle): found is Obstacle => 'code' in found
 
 /**
- * Follows a path as a shell does: absolute, from the home directory (`~`), or from the working directory; every directory
- * on the way must allow execution; `..` of what a link led to is where that really lies.
+ * Follows a path as a shell does. The path is absolute, starts from the home directory (`~`), or starts from the working
+ * directory. Every directory on the way must allow execution. After a link, `..` leads to the real parent of the entry that
+ * the link leads to.
  * @param follow  whether a link at the end is followed too
  */
 export function walk(db: FilesystemView, path: string, follow = true): Node | Obstacle {
@@ -121,7 +122,10 @@ export function fitsPattern(name: string, pattern: string): boolean {
 /** Orders by path, character by character. */
 export const byPath = ascending('path')
 
-/** Everything beneath a directory, whoever may see it; every directory before what lies in it, otherwise unordered. */
+/**
+ * Returns all entries below a directory, including entries that the user may not see. Each directory precedes its entries.
+ * Otherwise the order is undefined.
+ */
 export function subtree(db: FilesystemView, directory: Node): Node[] {
   const found: Node[] = []
   const open = [directory.path]

@@ -16,19 +16,19 @@ export function readObstacle(user: User, node: Node): Obstacle | undefined {
   return permits(user, node, READ) ? undefined : denied(`${user.user} may not read ${node.path}.`)
 }
 
-/** A file is in use as long as a file with its name and `.lock` stands beside it. */
+/** Returns an obstacle if the file is in use: a file with the same name plus `.lock` exists next to the file. */
 export function lockObstacle(db: FilesystemView, { path }: Node): Obstacle | undefined {
   return db.nodes.has(path + LOCK)
     ? { code: 'file_locked', detail: `${path} is in use: ${path}${LOCK} stands beside it.` }
     : undefined
 }
 
-/** What stands against changing the content of a file, if anything. */
+/** Returns the obstacle to changing the content of a file, or undefined if `user` may change the content. */
 export function changeObstacle(db: FilesystemView, user: User, node: Node): Obstacle | undefined {
   return permits(user, node, WRITE) ? lockObstacle(db, node) : denied(`${user.user} may not write ${node.path}.`)
 }
 
-/** What stands against listing what lies in a directory, if anything. */
+/** Returns the obstacle to listing the entries of a directory, or undefined if `user` may list the entries. */
 export function listingObstacle(user: User, directory: Node): Obstacle | undefined {
   if (directory.kind !== 'directory')
     return { code: 'not_a_directory', detail: `${directory.path} is not a directory.` }
@@ -43,14 +43,17 @@ function alterObstacle(user: User, directory: Node): Obstacle | undefined {
     : denied(`${user.user} may not add or remove anything in ${directory.path}.`)
 }
 
-/** What stands against a path of that length and depth, if anything. */
+/** Returns the obstacle to a path of this length and depth, or undefined if the path is within the limits. */
 export function placeObstacle(path: string): Obstacle | undefined {
   if (path.length > LIMITS.path)
     return { code: 'path_too_long', detail: `${path} has more than ${LIMITS.path} characters.` }
   return depthOf(path) > LIMITS.depth ? { code: 'too_deep', detail: `${path} is too deep.` } : undefined
 }
 
-/** What stands against putting something called `name` into `directory` where nothing of that name is, if anything. */
+/**
+ * Returns the obstacle to adding an entry called `name` to `directory`, or undefined if the entry can be added. The
+ * directory must not have an entry of that name yet.
+ */
 export function entryObstacle(db: FilesystemView, user: User, directory: Node, name: string): Obstacle | undefined {
   const alter = alterObstacle(user, directory)
   if (alter) return alter
@@ -65,7 +68,7 @@ export function entryObstacle(db: FilesystemView, user: User, directory: Node, n
   )
 }
 
-/** What stands against taking an entry out of its directory, or putting another in its place, if anything. */
+/** Returns the obstacle to removing an entry from its directory or replacing the entry, or undefined if `user` may do so. */
 export function removalObstacle(db: FilesystemView, user: User, node: Node): Obstacle | undefined {
   const directory = db.nodes.get(node.parent)
   if (!directory) return denied('The root cannot be moved or removed.')
@@ -79,7 +82,7 @@ export function removalObstacle(db: FilesystemView, user: User, node: Node): Obs
   return lockObstacle(db, node)
 }
 
-/** What stands against moving a directory elsewhere with all that lies in it, if anything. */
+/** Returns the obstacle to moving a directory elsewhere with all its contents, or undefined if `user` may move the directory. */
 export function relocationObstacle(db: FilesystemView, user: User, directory: Node): Obstacle | undefined {
   const removal = removalObstacle(db, user, directory)
   if (removal) return removal
@@ -91,7 +94,7 @@ export function relocationObstacle(db: FilesystemView, user: User, directory: No
   return lock && { code: 'file_locked', detail: `${lock.path} says that a file in ${directory.path} is in use.` }
 }
 
-/** What stands against trashing a directory with all that lies in it, if anything. */
+/** Returns the obstacle to trashing a directory with all its contents, or undefined if `user` may trash the directory. */
 export function disposalObstacle(db: FilesystemView, user: User, directory: Node): Obstacle | undefined {
   const relocation = relocationObstacle(db, user, directory)
   if (relocation) return relocation
@@ -101,7 +104,10 @@ export function disposalObstacle(db: FilesystemView, user: User, directory: Node
   return shut && denied(`${user.user} may not empty ${shut.path}.`)
 }
 
-/** What stands against `owner` owning that much more, if anything. Giving back is always possible. */
+/**
+ * Returns the obstacle to `owner` owning `bytes` and `entries` more, or undefined if the quota allows the increase. Negative
+ * numbers give space back, which is always possible.
+ */
 export function quotaObstacle(db: FilesystemView, owner: string, bytes: number, entries: number): Obstacle | undefined {
   const { used_bytes, quota_bytes, used_entries, quota_entries } = db.users.get(owner)!
   if (bytes > 0 && used_bytes + bytes > quota_bytes)

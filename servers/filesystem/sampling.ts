@@ -35,8 +35,8 @@ export function say({ db, random }: Sampling, node: Node): string {
 }
 
 /**
- * What `bound` leads to if it fits, or something that fits at random, the working directory preferred once it is not the
- * home directory; nothing when there is none.
+ * Returns the entry that `bound` leads to, if the entry fits. Without `bound`, draws a random entry that fits. The draw
+ * prefers entries in the working directory if that directory is not the home directory. Returns undefined if no entry fits.
  * @param follow  whether the tool follows a link at the end of the path
  */
 export function choose(
@@ -119,7 +119,7 @@ export const newArchive = (sampling: Sampling): Node | undefined =>
 export const isFresh = ({ now }: Sampling, { modified }: Node): boolean =>
   modified >= addMinutes(now(), -JUST).slice(0, 16).replace('T', ' ')
 
-/** Whether a project needs the directory, or a link leads to it, so that nobody would take it away. */
+/** Returns whether a project needs the entry or a link leads to the entry, so that users would not take the entry away. */
 export const isInUse = (db: FilesystemView, node: Node): boolean =>
   ['docs', 'src'].includes(purposeOf(node)) || db.nodes.by('kind', 'link').some(({ path }) => walk(db, path) === node)
 

@@ -149,7 +149,7 @@ export const tool = toolMaker(tables, failures)
 export const fileKey = (description = 'Path of a file'): z.ZodString => ref('file', description)
 const DIRECTORY_PATH = 'Path of a directory'
 export const directoryKey = (description = DIRECTORY_PATH): z.ZodString => ref('directory', description)
-/** As `directoryKey`, in a result in which nobody looks for a directory. */
+/** Returns a field like `directoryKey`, but without the reference: callers do not use the result to find a directory. */
 export const directoryPath = (): z.ZodString => z.string().min(1).max(80).describe(DIRECTORY_PATH)
 export const nameField = z.string().min(1).max(60)
 export const lineField = z.string().min(1).max(200)

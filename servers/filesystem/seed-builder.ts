@@ -6,7 +6,7 @@ import * as words from './words.js'
 
 type Rights = Pick<Node, 'owner' | 'group'>
 
-/** Collects entries; whoever adds one says where it lies, whose it is and what is in it. */
+/** Builder that collects entries. The caller specifies the path, the owner and the content of each entry. */
 export class Builder {
   readonly nodes: Node[] = []
   readonly #random: SeededRandom
@@ -18,7 +18,7 @@ export class Builder {
     this.#today = Date.parse(`${today}T00:00:00Z`)
   }
 
-  /** The date so many days before the session. */
+  /** Returns the date that is `daysAgo` days before the session. */
   date(daysAgo: number): string {
     this.#dates[daysAgo] ??= new Date(this.#today - daysAgo * 86_400_000).toISOString().slice(0, 10)
     return this.#dates[daysAgo]

@@ -6,7 +6,10 @@ import * as words from './words.js'
 
 const two = (number: number): string => String(number).padStart(2, '0')
 
-/** The current user's home. Some of its own files and directories are read-only, one file is locked, some links lead nowhere. */
+/**
+ * Creates the current user's home directory. Some of the user's files and directories are read-only, one file is locked, and
+ * some links lead nowhere.
+ */
 export function seedHome(builder: Builder, random: SeededRandom, staff: Staff, cities: readonly string[]): void {
   const home = `/home/${staff.me}`
   const projects = random.sample(words.PROJECTS, 4)

@@ -29,7 +29,7 @@ export function seedOthers(builder: Builder, random: SeededRandom, { colleagues 
 
 const POLICIES = ['travel', 'expenses', 'security', 'visitors', 'remote-work']
 
-/** What several people use: policies to read, a sticky drop, team directories, an archive of old years, and /tmp. */
+/** Creates the entries that several users share: policies to read, a sticky drop, team directories, an archive of old years, and /tmp. */
 export function seedShared(builder: Builder, random: SeededRandom, { me, colleagues, teams }: Staff): void {
   builder.directory('/shared', ROOT)
   builder.directory('/shared/policies', ROOT)

@@ -13,14 +13,14 @@ export const COMPANIES = words(`
   eastbay, clearwater, stonebridge, sunrise, maplewood`)
 export const CAMERAS = words('Lumen 4, Optica M2, Pixelon S, phone')
 
-/** What notes, plans and minutes are about. */
+/** Topics of notes, plans and minutes. */
 export const TOPICS = words(`
   the spring campaign, the office move, the new website, the supplier contract, the hiring plan, the budget review,
   the summer workshop, the customer survey, the data backup, the printer lease, the safety training, the trade fair,
   the price list, the holiday rota, the phone tariff, the tax return, the heating repair, the team outing,
   the newsletter, the parking permits, the warehouse keys, the coffee machine, the visitor badges, the cleaning service`)
 
-/** What is on the lists of tasks. */
+/** Tasks in the lists of tasks. */
 export const TASKS = lines(`
   Review the price list
   Book the room for the summer workshop
@@ -120,7 +120,7 @@ export const PROGRAMS: readonly (readonly string[])[] = [
   ],
   ['def total(rows):', '    return sum(row.amount for row in rows)', '# remove the old format later'],
 ]
-/** What is changed in them. */
+/** Edits that users make in the programs: old text and new text. */
 export const CODE_EDITS = [
   ['"done"', '"finished"'],
   ['total', 'amount'],
@@ -142,7 +142,7 @@ export const THROWN_NAMES = words(
   'draft.txt, summary.txt, questions.txt, agenda.txt, feedback.txt, memo.txt, offer.txt, briefing.txt, quotes.txt',
 )
 
-/** What people write down. */
+/** Lines that users write down in notes. */
 export const LINES = lines(`
   Call the landlord on Tuesday
   Ask for a second quote
@@ -161,7 +161,7 @@ export const LINES = lines(`
   Reviewed and ready to print
   Bring the samples to the workshop`)
 
-/** What they change in it. */
+/** Edits that users make in notes: old text and new text. */
 export const NOTE_EDITS = [
   ['Tuesday', 'Thursday'],
   ['Friday', 'Wednesday'],

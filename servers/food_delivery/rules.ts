@@ -94,7 +94,7 @@ export function locate(address: string): { address: string; city: string; zone: 
 
 const SPELLINGS: ReadonlyMap<string, string> = new Map(CITIES.map(({ city }) => [city.toLowerCase(), city]))
 
-/** A city's name as the gazetteer spells it, whatever the capitals; an unknown one as it is given. */
+/** Returns a city's name as the gazetteer spells it, regardless of capitals. Returns an unknown name unchanged. */
 export const cityNamed = (name: string): string => SPELLINGS.get(name.toLowerCase()) ?? name
 
 export const deliversTo = (restaurant: Restaurant, { city, zone }: Dropoff): boolean =>
@@ -106,7 +106,7 @@ export const isOpen = ({ opens, closes }: Restaurant, time: string): boolean => 
 export const ratingOf = ({ rating_sum, rating_count }: Restaurant): number =>
   Math.round((10 * rating_sum) / rating_count) / 10
 
-/** What some dishes cost together. */
+/** Returns the total price of the dishes. */
 export const priceOf = (lines: readonly (BasketLine | Item)[]): number =>
   lines.reduce((sum, { price, quantity }) => sum + price * quantity, 0)
 
@@ -120,7 +120,7 @@ export function basketRestaurant(db: FoodView, lines: readonly BasketLine[]): Re
 export const isUsed = (db: FoodView, promo: string): boolean =>
   db.food_orders.by('promo', promo).some(({ cancelled_at }) => cancelled_at === null)
 
-/** What stands against using `promo` for dishes of `restaurant` that cost `food`, if anything. */
+/** Returns the obstacle to using `promo` for dishes of `restaurant` that cost `food`, or undefined if the promo can be used. */
 export function promoObstacle(
   db: FoodView,
   today: string,
@@ -137,7 +137,10 @@ export function promoObstacle(
   return undefined
 }
 
-/** What stands against an order of dishes for `food`, delivered at `time` or, without one, as soon as possible. */
+/**
+ * Returns the obstacle to an order of dishes that cost `food`, or undefined if the order is possible. The order is delivered
+ * at `time` or, without a time, as soon as possible.
+ */
 export function orderObstacle(
   now: string,
   restaurant: Restaurant,
@@ -158,12 +161,12 @@ export function orderObstacle(
   return undefined
 }
 
-/** What a restaurant keeps when the order is cancelled in its present status. */
+/** Returns the fee that a restaurant keeps when the order is cancelled in the status `status`. */
 export function cancelFee(order: FoodOrder, status: OrderStatus): number {
   return status === 'accepted' ? Math.ceil(((order.food - order.discount) * LIMITS.cancelFeePercent) / 100) : 0
 }
 
-/** What stands against a refund for a missing dish of `order`, whatever the dish, if anything. */
+/** Returns the obstacle to a refund for any missing dish of `order`, or undefined if the order allows a refund. */
 export function claimObstacle(db: FoodView, now: string, order: FoodOrder): Obstacle | undefined {
   const status = statusOf(order, now)
   if (status === 'cancelled') return { code: 'order_cancelled' }
@@ -180,11 +183,11 @@ export function unclaimed(db: FoodView, order: FoodOrder, { dish, quantity }: It
   return claims.reduce<number>((left, row) => left - row.quantity, quantity)
 }
 
-/** What some portions cost after the order's discount, rounded down. */
+/** Returns the price of some portions after the order's discount, rounded down. */
 export const refundFor = ({ food, discount }: FoodOrder, { price }: Item, quantity: number): number =>
   Math.floor((price * quantity * (food - discount)) / food)
 
-/** What stands against rating `order`, if anything. */
+/** Returns the obstacle to rating `order`, or undefined if the order can be rated. */
 export function ratingObstacle(now: string, order: FoodOrder): Obstacle | undefined {
   const status = statusOf(order, now)
   if (status === 'cancelled') return { code: 'order_cancelled' }
@@ -195,6 +198,6 @@ export function ratingObstacle(now: string, order: FoodOrder): Obstacle | undefi
   return undefined
 }
 
-/** What may still be added to the credit on `today`. */
+/** Returns the amount that may still be added to the credit on `today`. */
 export const topUpLeft = (db: FoodView, today: string): number =>
   db.top_ups.by('date', today).reduce<number>((left, { amount }) => left - amount, LIMITS.topUpPerDay)

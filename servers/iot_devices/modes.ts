@@ -18,7 +18,7 @@ const TRIGGER_OF: Readonly<Record<Mode, Automation['trigger']>> = {
   away: 'departure',
 }
 
-/** What stands against leaving the house alone. Devices that are offline count as they were last seen. */
+/** Returns the obstacle to leaving the house alone, if any. Offline devices count with their last known state. */
 export function armingObstacle(db: IotView): Obstacle | undefined {
   const open = db.devices.by('type', 'window').find(isOpenWindow)
   if (open) return { code: 'window_open', detail: `${open.device} is open.` }

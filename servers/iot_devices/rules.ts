@@ -23,7 +23,7 @@ export const modeOf = (db: IotView): Mode => db.home.get(HOME)!.mode
 /** Whether a firmware update keeps the device busy. */
 export const isUpdating = ({ now }: Scenery, { busy_until }: Device): boolean => busy_until !== '' && now() < busy_until
 
-/** What keeps a device from doing anything, if something does. */
+/** Returns why a device cannot do anything now, if so: it is offline or updating. */
 export function unready(scenery: Scenery, device: Device): Obstacle | undefined {
   if (!device.online) return { code: 'device_offline', detail: `${device.name} is offline.` }
   if (isUpdating(scenery, device))
@@ -39,7 +39,7 @@ export function ready(context: Context, key: string, kind: Kind): Device {
   return device
 }
 
-/** Changes a device and keeps the load of its room in step. */
+/** Changes a device and updates the load of its `room`. */
 export function change(db: IotDb, device: Device, patch: Partial<Device>): Device {
   const next = db.devices.update(device.device, patch)
   if (next.load !== device.load) {
@@ -49,10 +49,10 @@ export function change(db: IotDb, device: Device, patch: Partial<Device>): Devic
   return next
 }
 
-/** What a light draws at a brightness. */
+/** Returns the watts that a light draws at a brightness in percent. */
 export const lightLoad = ({ watts }: Device, brightness: number): number => Math.round((watts * brightness) / 100)
 
-/** What stands against another `more` watts in a room. */
+/** Returns the obstacle to another `more` watts in the `room` with this key, if any. */
 export function overload(db: IotView, key: string, more: number): Obstacle | undefined {
   const { limit, load } = db.rooms.get(key)!
   if (more <= 0 || load + more <= limit) return undefined
@@ -98,7 +98,7 @@ export function lockObstacle({ device, state, battery }: Device): Obstacle | und
   return undefined
 }
 
-/** What the device is doing or measuring, in a word or two. */
+/** Describes in one or two words what the device does or measures. */
 export function statusOf(scenery: Scenery, device: Device): string {
   if (!device.online) return 'offline'
   if (isUpdating(scenery, device)) return 'updating'

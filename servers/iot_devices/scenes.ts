@@ -5,7 +5,7 @@ import type { Automation, Device, IotDb, IotView, Obstacle, Scene } from './sche
 export const isSettable = ({ kind, type }: Device): boolean =>
   kind === 'light' || kind === 'thermostat' || type === 'blind'
 
-/** What stands against setting the scene now. Either all of it can be set or none. */
+/** Returns the obstacle to setting the scene now, if any. A scene can be set completely or not at all. */
 export function sceneObstacle(scenery: Scenery, { room, settings }: Scene): Obstacle | undefined {
   const { db } = scenery
   let more = 0

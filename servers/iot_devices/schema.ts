@@ -42,7 +42,7 @@ export const LIMITS = {
   historyDays: 7,
 } as const
 
-/** What a program draws, relative to the appliance's rated power. Percent. */
+/** Power of a program, relative to the appliance's rated power. Percent. */
 export const PROGRAM_POWER: Readonly<Record<Program, number>> = { eco: 60, normal: 100, intense: 140 }
 
 /** The one row of `home`. */

@@ -18,7 +18,7 @@ const LOCKABLE = ['Study', 'Library', 'Music Room']
 /** The latest firmware of each kind, by major version. */
 const MAJOR = { light: 2, lock: 4, thermostat: 3, cover: 1, sensor: 5, camera: 7, speaker: 6, appliance: 8 } as const
 
-/** What stands in each room, all of it in order: online, charged and up to date. */
+/** Creates the devices of the `rooms`, all of them in order: online, charged and up to date. */
 export function seedDevices(random: SeededRandom, rooms: readonly Room[], mode: Mode): Device[] {
   const minors = Object.fromEntries(Object.keys(MAJOR).map((kind) => [kind, random.int(2, 9)]))
   return rooms.flatMap((room, place) => {

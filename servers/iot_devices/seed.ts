@@ -19,7 +19,10 @@ import * as words from './words.js'
 
 const DAY_MINUTES = 24 * 60
 
-/** A house of some eleven rooms and seventy devices, a few of them faulty, with scenes, automations and a week of readings. */
+/**
+ * Creates a house with about eleven `rooms` and seventy devices, a few of them faulty. The house has scenes, automations
+ * and a week of readings.
+ */
 export function seedIot({ random, start }: SeedContext): SeedRows<IotTables> {
   const mode = random.pick<Mode>(['home', 'home', 'home', 'home', 'night', 'away'])
   const empty = seedRooms(random)

@@ -12,7 +12,7 @@ interface RoomKind {
 const rooms = (floor: RoomKind['floor'], limit: number, names: string): RoomKind[] =>
   names.split(', ').map((name) => ({ name, floor, limit }))
 
-/** Rooms that every home has, then those it may have, by floor. */
+/** Each `RoomKind` that every home has. The next lists contain the ones that a home may have, by floor. */
 export const FIXED_ROOMS: readonly RoomKind[] = [
   ...rooms('ground_floor', 5200, 'Kitchen'),
   ...rooms('ground_floor', 2300, 'Hall'),
@@ -27,7 +27,7 @@ export const UPPER_ROOMS = rooms(
 export const CELLAR_ROOMS = rooms('cellar', 2900, 'Workshop, Gym, Cinema, Wine Cellar, Hobby Room')
 export const OUTSIDE_ROOMS = rooms('outdoor', 2300, 'Garage, Terrace, Garden, Porch, Carport, Balcony')
 
-/** What a device is, beyond its kind. */
+/** Type of a device, which is more specific than its kind. */
 export interface DeviceType {
   readonly kind: Kind
   readonly type: string
@@ -122,7 +122,7 @@ export const OUTDOOR_SENSORS: readonly DeviceType[] = [
 ]
 export const RAIN_SENSOR = sensor('rain', 'Rain Sensor', 0, 12)
 
-/** What the numbers of a sensor mean. */
+/** Units of the readings, by type of sensor. */
 export const UNITS: Readonly<Record<string, string>> = {
   temperature: 'degrees',
   humidity: 'percent',
@@ -137,7 +137,7 @@ export const LOCK: DeviceType = { ...plain, kind: 'lock', type: 'door', label: '
 export const CAMERA: DeviceType = { ...plain, kind: 'camera', type: 'camera', label: 'Camera' }
 export const SPEAKER: DeviceType = { ...plain, kind: 'speaker', type: 'speaker', label: 'Speaker', high: 100 }
 
-/** Target range of a room's thermostat, degrees. Wide enough below for away mode. */
+/** Returns the thermostat for a `room`, with its target range in degrees. The range is low enough for away mode. */
 export function thermostatOf(room: string): DeviceType {
   const [low, high] =
     room === 'Wine Cellar'
@@ -150,7 +150,7 @@ export function thermostatOf(room: string): DeviceType {
   return { ...plain, kind: 'thermostat', type: 'thermostat', label: 'Thermostat', low: low!, high: high! }
 }
 
-/** A scene that people have: in which rooms, and when it might run by itself. */
+/** A scene that people have: the `rooms` that it is for, and the triggers that might run it automatically. */
 export interface SceneKind {
   readonly name: string
   readonly rooms: RegExp
@@ -204,7 +204,7 @@ export const SCENES: readonly SceneKind[] = [
   sceneKind('Wine Tasting', /Wine Cellar|Dining/, 'sunset'),
 ]
 
-/** The scenes that people would have in a room. */
+/** Returns the scenes that people would have in a `room`. */
 export const scenesIn = (room: string): SceneKind[] => SCENES.filter(({ rooms }) => rooms.test(room))
 
 /** When a scene of that name might run by itself: any time, if nothing is known of it. */

@@ -136,7 +136,7 @@ export function titleOf(type: Issue['type'], subject: string, random: SeededRand
 export const subjectIn = (title: string): string | undefined =>
   SUBJECTS.find((subject) => title.toLowerCase().includes(subject))
 
-/** Labels that somebody would put on such an issue. */
+/** Returns the labels that a user would put on such an issue. */
 export function labelsFor({ title, type }: Pick<Issue, 'title' | 'type'>): readonly string[] {
   const subject = subjectIn(title)
   const kind = KINDS.find(({ subjects }) => subjects.includes(subject ?? ''))

@@ -1,7 +1,7 @@
 import { timeOf } from '../kernel/dates.js'
 import { CITIES, type City } from '../kernel/gazetteer.js'
 
-/** What the map knows of a city beyond the gazetteer. */
+/** Facts that the map has about a city beyond the gazetteer. */
 export interface CityFacts {
   readonly city: City
   /** Hours ahead of UTC in winter. Sessions begin on 2 March, before any of these cities changes its clocks. */
@@ -53,7 +53,7 @@ export const CITY_FACTS: readonly CityFacts[] = [
 
 const BY_NAME = new Map(CITY_FACTS.map((row) => [row.city.city.toLowerCase(), row]))
 
-/** The city of that name, whatever its capitals. */
+/** Returns the city of that name, ignoring case. */
 export function cityNamed(name: string): CityFacts | undefined {
   return BY_NAME.get(name.trim().toLowerCase())
 }

@@ -115,7 +115,7 @@ function closedAt(db: MapsView, spots: readonly Spot[]): Obstacle | undefined {
   return { code: 'road_closed', detail: `${blocked.street.name} in ${blocked.city.city} is closed to cars.` }
 }
 
-/** What stands against going from one address to another, if anything. */
+/** Returns the obstacle to going from one address to another, if any. */
 export function journeyObstacle(db: MapsView, now: string, from: Spot, to: Spot, mode: Mode): Obstacle | undefined {
   if (from.address === to.address) return { code: 'same_address', detail: `Both addresses are ${from.address}.` }
   const far = from.city !== to.city

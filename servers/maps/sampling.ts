@@ -28,7 +28,7 @@ export function someAddress({ db, random }: Sampling, city: string): string {
   return random.chance(0.5) ? random.pick(db.places.by('city', city)).address : addressIn(random, city)
 }
 
-/** What lies at the address, if it is a place that the map knows. */
+/** Returns the category of the place at the address, if the map has a place there. */
 export const kindAt = (db: MapsView, { address, city }: Spot): Category | undefined =>
   db.places.by('city', city.city).find((row) => row.address === address)?.category
 
@@ -39,7 +39,10 @@ export const isGoal = (db: MapsView, spot: Spot): boolean =>
 /** What people look for where they are out already. */
 const ON_THE_WAY: readonly Category[] = ['cafe', 'restaurant', 'bakery', 'pharmacy', 'park']
 
-/** A kind of place that somebody might look for from there: nobody stands at a gym and asks for a gym, or for a library. */
+/**
+ * Samples a kind of place that a user might look for from there. A user at a gym asks neither for a gym nor for a
+ * library.
+ */
 export function someKind({ db, random }: Sampling, from: Spot): Category | undefined {
   const here = kindAt(db, from)
   const kinds = db.places

@@ -17,7 +17,7 @@ export const CATEGORIES = [
 export const MODES = ['walking', 'cycling', 'transit', 'driving'] as const
 export const WEEKDAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'] as const
 
-/** What the map keeps for its user: name, value. */
+/** Limits of the map, by name. `savedPlaces` is the number of addresses that the map can keep for its user. */
 export const LIMITS = {
   savedPlaces: 8,
   /** Closed roads per city. Fewer than there are streets in either direction, so that cars always find a way. */

@@ -104,7 +104,7 @@ function seedClosedRoads(random: SeededRandom): ClosedRoad[] {
   )
 }
 
-/** Mill Lane in Lisbon -> `mill-lane-lis`. */
+/** Returns the key of a closed road: `Mill Lane` in Lisbon has the key `mill-lane-lis`. */
 export function closedRoadKey(street: string, { airport }: City): string {
   return `${street} ${airport}`.toLowerCase().replaceAll(' ', '-')
 }

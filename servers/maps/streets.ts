@@ -83,7 +83,10 @@ function spot(city: City, street: Street, house: number): Spot {
 
 const ADDRESS = /^(\d{1,3}) ([^,]+), *([^,]+)$/
 
-/** The address on the map, or nothing if there is none. The same addresses as `parseAddress`, through indexes. */
+/**
+ * Returns the address on the map, or nothing if the map does not have it. Accepts the same addresses as `parseAddress`,
+ * but uses indexes.
+ */
 export function locate(address: string): Spot | undefined {
   const match = ADDRESS.exec(address.trim())
   if (!match) return undefined
@@ -93,7 +96,7 @@ export function locate(address: string): Spot | undefined {
   return known && street && house >= 1 && house <= HOUSES_PER_STREET ? spot(known.city, street, house) : undefined
 }
 
-/** The street of that name in the city, whatever its capitals. */
+/** Returns the street of that name in the city, ignoring case. */
 export function streetNamed(city: City, name: string): Street | undefined {
   return planOf(city).streets.get(name.trim().toLowerCase())
 }

@@ -35,7 +35,7 @@ export const CHAINS: Readonly<Partial<Record<Category, string>>> = {
   charger: 'Volt Stop Charger',
 }
 
-/** What users call the addresses they save. */
+/** Names that users give to the addresses they save. */
 export const SAVED_NAMES: readonly string[] = [
   'Home',
   'Work',
@@ -57,7 +57,7 @@ export const SAVED_NAMES: readonly string[] = [
   'Daycare',
 ]
 
-/** What people call a place of each kind when they save it. */
+/** Names that people give to a place of each kind when they save it. */
 export const SAVED_AS: Readonly<Record<Category, readonly string[]>> = {
   cafe: ['Favourite Cafe', 'Coffee', 'Breakfast Spot', 'Meeting Point'],
   restaurant: ['Favourite Restaurant', 'Date Night', 'Team Lunch', 'Sunday Lunch'],

@@ -38,7 +38,7 @@ export function lapseOffers(db: MarketDb, listing: string): void {
     if (state === 'open') db.offers.update(offer, { state: 'lapsed' })
 }
 
-/** What the market keeps of a finished sale. */
+/** Returns the fee that the market keeps from a finished sale. */
 export const saleFee = (amount: number): number => Math.ceil((amount * LIMITS.saleFee) / 100)
 
 /** Pays the seller out of escrow, less the fee. */
@@ -48,7 +48,7 @@ export function payOut(db: MarketDb, { sale, seller, amount }: Sale, today: stri
   return db.sales.update(sale, { stage: 'completed', closed: today })
 }
 
-/** Gives the buyer the money in escrow back; the seller has the article again and may list it anew. */
+/** Gives the buyer the money in escrow back. The seller has the article again and may list it again. */
 export function payBack(db: MarketDb, { sale, buyer, amount, listing }: Sale, today: string): Sale {
   db.members.update(buyer, { wallet: db.members.get(buyer)!.wallet + amount })
   db.listings.update(listing, { status: 'withdrawn' })

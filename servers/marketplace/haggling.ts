@@ -8,7 +8,7 @@ export type Answer = (typeof ANSWERS)[number]
 /** The side of an offer that you are. */
 export const sideOf = ({ buyer }: Offer): 'buyer' | 'seller' => (buyer === YOU ? 'buyer' : 'seller')
 
-/** What you would agree to by accepting. */
+/** Returns the price that you would agree to by accepting. */
 export const priceOf = (offer: Offer): number => (sideOf(offer) === 'buyer' ? offer.ask : offer.bid)
 
 export const isExpired = ({ made }: Offer, today: string): boolean => addDays(made, LIMITS.offerDays) < today

@@ -30,7 +30,7 @@ export const LIMITS = {
   ratingDays: 30,
 } as const
 
-/** What a carrier takes at most, and what it costs. Currency units. */
+/** Terms of each carrier: the highest value that the carrier takes, and the cost. Currency units. */
 export const CARRIER_TERMS = {
   post: { worth: 40, cost: 3 },
   parcel: { worth: 300, cost: 7 },
@@ -54,7 +54,7 @@ export const increment = (amount: number): number => (amount < 50 ? 1 : amount <
 /** The least bid that is accepted next; for a fixed price, the price. */
 export const nextPrice = ({ high, price }: Listing): number => (high === null ? price : high + increment(high))
 
-/** What your highest bids bind: auctions you lead, or have won and not paid. */
+/** Returns the amount that your highest bids bind, in auctions that you lead or have won and not paid. */
 export function committed(db: MarketView, now: string): number {
   let sum = 0
   for (const listing of db.listings.by('leader', YOU)) {
@@ -64,7 +64,7 @@ export function committed(db: MarketView, now: string): number {
   return sum
 }
 
-/** What you can spend now. */
+/** Returns the amount that you can spend now. */
 export const freeFunds = (db: MarketView, now: string): number => you(db).wallet - committed(db, now)
 
 /** Why you cannot spend `amount`, if so. */

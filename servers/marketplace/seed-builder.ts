@@ -1,7 +1,7 @@
 import type { SeededRandom } from '../kernel/random.js'
 import type { Listing, Member } from './schema.js'
 
-/** What a seeder of this environment works with. */
+/** Context with which a seeder of this environment works. */
 export interface SeedBuilder {
   readonly random: SeededRandom
   readonly start: string

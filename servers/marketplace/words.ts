@@ -10,7 +10,7 @@ export const LAST_NAMES = wordList(`
   Lima Costa Weber Novak Rossi Silva Berg Klein Moreau Ortiz Patel Reyes Sato Vega Wolf Young Adler Baker Dunn Evans
   Fischer Garcia Hansen Jensen Keller Larsen Meyer Olsen Parker Romero Stone Torres Walsh Zhang`)
 
-/** What is sold, of which kinds, and between which prices. */
+/** Article that is sold: its noun, its kinds, and its lowest and highest price. */
 export interface Article {
   readonly noun: string
   readonly kinds: readonly string[]
@@ -56,5 +56,5 @@ export const ARTICLES: readonly Article[] = [
 
 export const titleOf = (kind: string, { noun }: Article): string => `${kind} ${noun}`
 
-/** What is worth far more than the rest. */
+/** Articles that are worth far more than the rest. */
 export const TREASURES = ['Grand Piano', 'Racing Sailboat', 'Gold Necklace', 'Marble Statue', 'Sports Car'] as const

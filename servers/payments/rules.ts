@@ -17,7 +17,10 @@ export const LIMITS = {
   dueDaysAtMost: 90,
 } as const
 
-/** What the customer still has to pay on an invoice; refunds of an open invoice are owed again. */
+/**
+ * Returns the amount that the customer still has to pay on an invoice. The customer owes refunds of an open invoice
+ * again.
+ */
 export function owedOn({ status, amount, captured, refunded }: Invoice): number {
   return status === 'open' ? amount - captured + refunded : 0
 }
@@ -26,14 +29,17 @@ export function shownStatus({ status, due }: Invoice, today: string): InvoiceSta
   return status === 'open' && due < today ? 'overdue' : status
 }
 
-/** What all invoices of a customer leave to pay. */
+/** Returns the amount that a customer still has to pay on all invoices. */
 export function owedBy(db: PaymentsView, customer: string): number {
   let owed = 0
   for (const invoice of db.invoices.by('customer', customer)) owed += owedOn(invoice)
   return owed
 }
 
-/** What the customer's credit still allows to be sent. Open invoices count in full, whatever was paid on them. */
+/**
+ * Returns the amount that the customer's credit still allows to be sent. Open invoices count in full, without a
+ * deduction of payments.
+ */
 export function creditLeft(db: PaymentsView, { customer, credit }: Customer): number {
   let left = credit
   for (const { status, amount } of db.invoices.by('customer', customer)) if (status === 'open') left -= amount
@@ -42,7 +48,7 @@ export function creditLeft(db: PaymentsView, { customer, credit }: Customer): nu
 
 export const isUsable = ({ expires }: Token, today: string): boolean => expires >= today.slice(0, 7)
 
-/** What stands against sending a draft, if anything. */
+/** Returns the obstacle to sending a draft, if any. */
 export function sendingObstacle(db: PaymentsView, today: string, invoice: Invoice): Obstacle | undefined {
   if (invoice.status !== 'draft')
     return { code: 'not_a_draft', detail: `${invoice.invoice} is ${shownStatus(invoice, today)}.` }
@@ -55,7 +61,7 @@ export function sendingObstacle(db: PaymentsView, today: string, invoice: Invoic
     : undefined
 }
 
-/** What stands against charging `amount` for an invoice to a saved card, if anything. */
+/** Returns the obstacle to charging `amount` for an invoice to a saved card, if any. */
 export function chargeObstacle(today: string, invoice: Invoice, token: Token, amount: number): Obstacle | undefined {
   const status = shownStatus(invoice, today)
   if (status !== 'open' && status !== 'overdue')
@@ -69,14 +75,14 @@ export function chargeObstacle(today: string, invoice: Invoice, token: Token, am
   return amount > token.limit ? { code: 'charge_declined' } : undefined
 }
 
-/** What stands against making an invoice void, if anything. */
+/** Returns the obstacle to making an invoice void, if any. */
 export function voidingObstacle({ invoice, status, captured, refunded }: Invoice): Obstacle | undefined {
   if (status !== 'draft' && status !== 'open') return { code: 'invoice_closed', detail: `${invoice} is ${status}.` }
   const kept = captured - refunded
   return kept > 0 ? { code: 'invoice_partly_paid', detail: `Refund the ${kept} euros collected first.` } : undefined
 }
 
-/** What was collected on an invoice recently enough to be refunded and was not refunded yet. */
+/** Returns the amount that was collected on an invoice recently enough to be refunded and was not refunded yet. */
 export function refundable(db: PaymentsView, today: string, invoice: string): number {
   const since = addDays(today, -LIMITS.refundDays)
   let sum = 0
@@ -85,7 +91,7 @@ export function refundable(db: PaymentsView, today: string, invoice: string): nu
   return sum
 }
 
-/** What stands against refunding `amount` on an invoice, if anything. */
+/** Returns the obstacle to refunding `amount` on an invoice, if any. */
 export function refundObstacle(
   db: PaymentsView,
   today: string,
@@ -103,7 +109,7 @@ export function refundObstacle(
     : undefined
 }
 
-/** What stands against a payout, if anything. */
+/** Returns the obstacle to a payout, if any. */
 export function payoutObstacle(db: PaymentsView, today: string, amount: number): Obstacle | undefined {
   if (amount < LIMITS.payout) return { code: 'payout_too_small', detail: `The least is ${LIMITS.payout} euros.` }
   if (db.payouts.by('date', today).length > 0) return { code: 'payout_made_today' }

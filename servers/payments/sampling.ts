@@ -3,10 +3,12 @@ import { slug } from '../kernel/text.js'
 import { isReferenceUsed } from './rules.js'
 import type { PaymentsView } from './schema.js'
 
-/** What an invoice comes to: a multiple of five, from 40 to `most`, which is 40 at least. */
+/** Samples the amount of an invoice: a multiple of five, from 40 to `most`. The value of `most` is at least 40. */
 export const sampleBill = (random: SeededRandom, most: number): number => 5 * random.int(8, Math.floor(most / 5))
 
-/** Of an amount, a part that is worth a payment of its own, in round tens; all of it where it is small. */
+/**
+ * Samples a part of an amount that is worth a separate payment, in round tens. Returns the whole amount if it is small.
+ */
 export function samplePart(random: SeededRandom, whole: number): number {
   return whole < 60 ? whole : 10 * random.int(Math.ceil((whole * 0.3) / 10), Math.floor((whole * 0.6) / 10))
 }

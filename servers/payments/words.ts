@@ -54,7 +54,7 @@ export const TITLES: readonly string[] = WORK.flatMap(([thing, jobs]) => wordLis
 
 export const CARD_BRANDS = ['Visa', 'Amex', 'Maestro', 'Mastercard'] as const
 
-/** What a reference is made of in the books of the past. */
+/** Words that form the references of past charges and refunds. */
 export const REFERENCE_WORDS = wordList(`
   deposit rest first second final april may june studio office counter phone desk fair express rush extra spring harvest
   north south east west amber cobalt coral ivory olive`)

@@ -24,14 +24,14 @@ export const LIMITS = {
 
 export const stockKey = (store: string, article: string): string => `${store} ${article}`
 
-/** What the store has of the article, if it carries it. */
+/** Returns the store's stock of the article. Fails with `not_carried` if the store does not carry the article. */
 export const stockOf = ({ db, fail }: Context, store: Store, { article, title }: Article): Stock =>
   db.stocks.get(stockKey(store.store, article)) ?? fail('not_carried', `${store.name} does not carry ${title}.`)
 
 /** Pieces that can be sold, reserved or sent away. */
 export const availableOf = ({ on_hand, reserved }: Stock): number => on_hand - reserved
 
-/** Pieces that the store has room for beside those it has and those on their way. */
+/** Returns how many more pieces fit into the store, in addition to its pieces and those on their way. */
 export const roomOf = ({ capacity, on_hand, incoming }: Stock): number => capacity - on_hand - incoming
 
 export const isLow = ({ on_hand, incoming, reorder_point }: Stock): boolean => on_hand + incoming <= reorder_point
@@ -42,7 +42,7 @@ export function isOpen({ opens, closes, closed_on }: Store, now: string): boolea
   return opens <= time && time < closes && WEEKDAYS[new Date(now).getUTCDay()] !== closed_on
 }
 
-/** What stands against work in the store at `now`, if anything. */
+/** Returns the obstacle to work in the store at `now`, if any. */
 export function closedObstacle(store: Store, now: string): Obstacle | undefined {
   return isOpen(store, now)
     ? undefined
@@ -60,7 +60,7 @@ export function daysBetween(fromCity: string, toCity: string): number {
   return COUNTRIES.get(fromCity) === COUNTRIES.get(toCity) ? 1 : 2
 }
 
-/** What stands against sending `quantity` pieces from one store to another, if anything. */
+/** Returns the obstacle to sending `quantity` pieces from one store to another, if any. */
 export function transferObstacle(from: Stock, to: Stock, quantity: number): Obstacle | undefined {
   if (from.store === to.store) return { code: 'same_store' }
   if (availableOf(from) < quantity)
@@ -74,7 +74,7 @@ function spaceObstacle(to: Stock, quantity: number): Obstacle | undefined {
     : undefined
 }
 
-/** What stands against ordering `packs` of the article from the warehouse for a store, if anything. */
+/** Returns the obstacle to ordering `packs` of the article from the warehouse for a store, if any. */
 export function reorderObstacle(db: RetailView, article: Article, to: Stock, packs: number): Obstacle | undefined {
   const open = db.shipments
     .by('article', article.article)
@@ -88,7 +88,7 @@ export function reorderObstacle(db: RetailView, article: Article, to: Stock, pac
   return spaceObstacle(to, packs * article.pack)
 }
 
-/** What stands against receiving the shipment at `now`, if anything. */
+/** Returns the obstacle to receiving the shipment at `now`, if any. */
 export function receiveObstacle(db: RetailView, shipment: Shipment, now: string): Obstacle | undefined {
   if (shipment.status === 'received') return { code: 'already_received' }
   if (shipment.due > now.slice(0, 10)) return { code: 'still_in_transit', detail: `It arrives on ${shipment.due}.` }
@@ -101,7 +101,7 @@ export function openReservations(db: RetailView, customer: string): number {
   return db.reservations.by('status', 'open').filter(({ customer_name }) => customer_name.toLowerCase() === name).length
 }
 
-/** What stands against handing out the reserved pieces or giving them up at `now`, if anything. */
+/** Returns the obstacle to handing out the reserved pieces or giving them up at `now`, if any. */
 export function closingObstacle(
   db: RetailView,
   { status, until, store }: Reservation,
@@ -117,7 +117,7 @@ export function closingObstacle(
 /** The list price less `percent`, rounded to whole units. */
 export const reducedPrice = (price: number, percent: number): number => Math.floor((price * (100 - percent) + 50) / 100)
 
-/** What stands against marking the article down to `percent` below its list price, if anything. */
+/** Returns the obstacle to marking the article down to `percent` below its list price, if any. */
 export function markdownObstacle(
   { price, cost }: Article,
   stock: Stock,
@@ -132,7 +132,7 @@ export function markdownObstacle(
     : undefined
 }
 
-/** What stands against a count of `counted` pieces, if anything. */
+/** Returns the obstacle to a count of `counted` pieces, if any. */
 export function countObstacle(stock: Stock, counted: number, today: string): Obstacle | undefined {
   if (stock.counted === today) return { code: 'counted_today' }
   if (counted < stock.reserved)

@@ -2,7 +2,10 @@ import type { SeededRandom } from '../kernel/random.js'
 import { isLow } from './rules.js'
 import type { RetailView, Stock } from './schema.js'
 
-/** Whether no other store of the city needs the article more: what is said of a store that is short of it is not done to another. */
+/**
+ * Returns whether no other store of the city needs the article more. A statement about the store that is short of the
+ * article must not lead to an action for another store.
+ */
 export function isNeediest(db: RetailView, row: Stock): boolean {
   const { city } = db.stores.get(row.store)!
   return (

@@ -19,7 +19,10 @@ import * as words from './words.js'
 const CITY_COUNT = 4
 const ARTICLES_PER_DEPARTMENT = 6
 
-/** A chain of some ten stores in four cities, the articles they carry, what is on its way to them and what they keep for customers. */
+/**
+ * Creates a chain of about ten stores in four cities. Each store has the articles it carries, shipments on their way to
+ * the store, and pieces that the store keeps for customers.
+ */
 export function seedRetailChain({ random, start }: SeedContext): SeedRows<RetailTables> {
   const today = start.slice(0, 10)
   const cities = chooseCities(random)

@@ -8,7 +8,7 @@ export const DISTRICTS = wordList('Harbour Station Market Park Castle Riverside 
 
 export const ADJECTIVES = wordList('Classic Compact Sturdy Rustic Folding Bright Little Grand Easy Prime')
 
-/** What a department sells, with the lowest and highest list price. */
+/** Articles that each department sells, with their lowest and highest list prices. */
 export const NOUNS: Readonly<Record<(typeof DEPARTMENTS)[number], readonly (readonly [string, number, number])[]>> = {
   garden: [
     ['rake', 12, 30],

@@ -12,7 +12,10 @@ import { orderTools } from './tools/orders.js'
 import { paymentTools } from './tools/payment.js'
 import { wishlistTools } from './tools/wishlist.js'
 
-/** One customer's online shop: a catalogue with variants and stock, a cart that lasts, coupons, orders that can be cancelled for half an hour and sent back for a month. */
+/**
+ * One customer's online shop: a catalogue with variants and stock, a cart that lasts, coupons and orders. The customer
+ * can cancel an order for half an hour and send it back for a month.
+ */
 export const shopping = defineEnvironment({
   name: 'shopping',
   title: 'Shopping',

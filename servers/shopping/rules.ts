@@ -57,7 +57,7 @@ export const worthOf = (lines: readonly Line[]): number =>
 
 const isFor = ({ category }: Coupon, { product }: Line): boolean => category === null || product.category === category
 
-/** What stands against using `coupon` for `lines`, if anything. */
+/** Returns the obstacle to using `coupon` for `lines`, if any. */
 export function couponObstacle(coupon: Coupon, lines: readonly Line[], today: string): Obstacle | undefined {
   if (coupon.expires < today) return { code: 'coupon_expired', detail: `It expired on ${coupon.expires}.` }
   if (coupon.used) return { code: 'coupon_used' }
@@ -70,7 +70,7 @@ export function couponObstacle(coupon: Coupon, lines: readonly Line[], today: st
     : undefined
 }
 
-/** What stands against ordering `lines` with the coupon that is on the cart, if there is one. */
+/** Returns the obstacle to ordering `lines` with the coupon of the cart, if any. Without a coupon, no obstacle exists. */
 export function appliedCouponObstacle(db: ShoppingView, lines: readonly Line[], today: string): Obstacle | undefined {
   const { coupon } = customerOf(db)
   return coupon === null ? undefined : couponObstacle(db.coupons.get(coupon)!, lines, today)
@@ -94,15 +94,15 @@ export function allocate(amount: number, weights: readonly number[]): number[] {
 export interface Bill {
   /** Articles at full price. */
   readonly goods: number
-  /** What the coupon takes off. */
+  /** Amount that the coupon takes off. */
   readonly discount: number
-  /** What is paid for each line, after its share of the coupon and the points. */
+  /** Amount that is paid for each line, after its share of the coupon and the points. */
   readonly paid: readonly number[]
   /** Articles after the coupon and the points. */
   readonly due: number
 }
 
-/** What `lines` cost with a coupon and with `pointsValue` currency units paid in points. */
+/** Computes the bill for `lines` with a coupon and with `pointsValue` currency units paid in points. */
 export function billOf(lines: readonly Line[], coupon: Coupon | undefined, pointsValue: number): Bill {
   const full = lines.map(({ variant, quantity }) => variant.price * quantity)
   const goods = worthOf(lines)
@@ -160,7 +160,7 @@ export function shippingOptions(
   return toCity === shopCity ? [standard, express, { shipping: 'courier', cost: 14, days: 0 }] : [standard, express]
 }
 
-/** What stands against charging `total` to `method`, if anything. */
+/** Returns the obstacle to charging `total` to `method`, if any. */
 export function paymentObstacle(method: PaymentMethod, total: number): Obstacle | undefined {
   if (method.status === 'expired') return { code: 'payment_method_expired', detail: `${method.name} has expired.` }
   return method.available < total
@@ -168,7 +168,7 @@ export function paymentObstacle(method: PaymentMethod, total: number): Obstacle 
     : undefined
 }
 
-/** What stands against handing out the `lines` from stock, if anything. */
+/** Returns the obstacle to handing out the `lines` from stock, if any. */
 export function stockObstacle(lines: readonly Line[]): Obstacle | undefined {
   const short = lines.find(({ variant, quantity }) => variant.stock < quantity)
   if (!short) return undefined
@@ -178,7 +178,7 @@ export function stockObstacle(lines: readonly Line[]): Obstacle | undefined {
     : { code: 'not_enough_stock', detail: `Only ${stock} of ${name} in stock.` }
 }
 
-/** What stands against returning an item on `today`, if anything. */
+/** Returns the obstacle to returning an item on `today`, if any. */
 export function returnObstacle(db: ShoppingView, item: OrderItem, today: string): Obstacle | undefined {
   const order = db.orders.get(item.order)!
   if (order.status !== 'delivered') return { code: 'not_delivered', detail: `${order.order} is ${order.status}.` }

@@ -24,7 +24,9 @@ const BRANDS = 12
 const BRANDS_PER_CATEGORY = 4
 const PRODUCTS_PER_CATEGORY = 12
 
-/** A shop and one of its customers: a catalogue, a cart someone began to fill, coupons good and bad, a year of orders. */
+/**
+ * Creates a shop and one of its customers: a catalogue, a partly filled cart, good and bad coupons, and a year of orders.
+ */
 export function seedShopping({ random, start, home }: SeedContext): SeedRows<ShoppingTables> {
   const today = start.slice(0, 10)
   const brands = random.sample(words.BRAND_NAMES, BRANDS).map((name): Brand => ({ brand: slug(name), name }))

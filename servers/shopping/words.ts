@@ -8,7 +8,9 @@ export const BRAND_NAMES = wordList(`
   Nordlys Alba Tamarind Okapi Fenwick Solano Kestrel Marlow Junipera Bricolo Halden Lumina Zephyr Corvo Pinewood
   Sandpiper Velour Hexagon Tidewater Bramble`)
 
-/** What a kind of product is like: its lowest and highest price, the options its variants differ in, and whether it is bulky. */
+/**
+ * Kind of product: its lowest and highest price, the options in which its variants differ, and whether it is bulky.
+ */
 export interface ProductKind {
   readonly noun: string
   readonly low: number
@@ -17,7 +19,7 @@ export interface ProductKind {
   readonly bulky?: boolean
 }
 
-/** What costs more is bought one at a time. Currency units. */
+/** Highest price at which people buy more than one piece at a time. Currency units. */
 export const FOR_ONE = 30
 
 const COLOURS = wordList('blue red green black white grey yellow brown')
@@ -80,9 +82,9 @@ export const ADJECTIVES: Readonly<Record<Category, readonly string[]>> = {
 
 export const COUPON_NAMES = wordList('Spring Welcome Birthday Sunday Harvest Friends Thanks Lucky Bonus Sparkle Early')
 
-/** What people call an address in the city where they live. */
+/** Names that people give to an address in the city where they live. */
 export const LOCAL_NAMES: readonly string[] = ['Office', 'Studio', 'Workshop', 'Flat', 'Neighbours']
-/** What they call one elsewhere. */
+/** Names that people give to an address elsewhere. */
 export const AWAY_NAMES: readonly string[] = [
   'Parents',
   'Grandma',
@@ -91,9 +93,12 @@ export const AWAY_NAMES: readonly string[] = [
   'Second Home',
   'Summer House',
 ]
-/** Those of them that may be at any address. */
+/** Names from these two lists that fit any address. */
 export const ANYWHERE: readonly string[] = ['Flat', 'Second Home']
-/** What people call an address at which somebody takes their parcels in: nobody has things sent to a car park or a museum. */
+/**
+ * Names of addresses at which a person takes the customer's parcels in. Customers have nothing sent to a car park or a
+ * museum.
+ */
 export const RECEIVING: ReadonlySet<string> = new Set(['Home', 'Work', 'Office', ...LOCAL_NAMES, ...AWAY_NAMES])
 
 export const CARD_NAMES = wordList('Everyday Travel Family Gold Joint Student')

@@ -13,5 +13,7 @@ export function listed({ text, post, profile, likes }: Post): z.input<typeof lis
   return { text: excerpt(text, EXCERPT), post, profile, likes }
 }
 
-/** The text of a post that somebody writes. The network's own limit is checked when it is written. */
+/**
+ * Text of a post that a user writes. The environment checks the network's own limit when the user writes the post.
+ */
 export const writtenText = z.string().trim().min(2).max(280)

@@ -55,7 +55,7 @@ export function blockObstacle(db: SocialView, profile: string): Obstacle | undef
   return db.blocks.has(`${profile}>${own}`) ? { code: 'blocked_by_profile' } : undefined
 }
 
-/** What keeps me from seeing what a profile publishes, if anything. */
+/** Returns why I cannot see what a profile publishes, if so. */
 export function viewObstacle(db: SocialView, { profile, private: hidden }: Profile): Obstacle | undefined {
   const blocked = blockObstacle(db, profile)
   if (blocked) return blocked
@@ -63,7 +63,7 @@ export function viewObstacle(db: SocialView, { profile, private: hidden }: Profi
   return hidden && profile !== own && !follows(db, own, profile) ? { code: 'profile_private' } : undefined
 }
 
-/** What keeps me from seeing a post, if anything. */
+/** Returns why I cannot see a post, if so. */
 export function postObstacle(db: SocialView, { profile }: Post): Obstacle | undefined {
   return viewObstacle(db, db.profiles.get(profile)!)
 }
@@ -90,7 +90,7 @@ export function postsLeft(db: SocialView, today: string): number {
   return left
 }
 
-/** What stands against writing a text when `left` more may be written today, if anything. */
+/** Returns the obstacle to writing a text, if any, when `left` more texts are allowed today. */
 export function writingObstacle(text: string, left: number): Obstacle | undefined {
   if (text.length > LIMITS.text)
     return { code: 'text_too_long', detail: `It has ${text.length} characters, ${LIMITS.text} are allowed.` }
@@ -146,8 +146,8 @@ export function bookmarkObstacle(db: SocialView, post: Post): Obstacle | undefin
 }
 
 /**
- * What stands against writing to a profile: followers of mine can always be written to, others only if their inbox is
- * open, and then once until they answer.
+ * Returns the obstacle to writing to a profile, if any. I can always write to my followers. I can write to others only
+ * if their inbox is open, and then once until they answer.
  */
 export function messageObstacle(db: SocialView, { profile, inbox }: Profile): Obstacle | undefined {
   const own = me(db)

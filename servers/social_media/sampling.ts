@@ -13,11 +13,11 @@ import {
 
 const THINGS = Object.values(HASHTAGS).flat()
 
-/** What the post is about, where that is something people post about. */
+/** Returns the subject of the post, if people of this environment post about it. */
 export const subjectOf = ({ text }: Pick<Post, 'text'>): string | undefined =>
   THINGS.find((thing) => text.endsWith(thing))
 
-/** What somebody might post under a hashtag. */
+/** Samples a text that a user might post under a hashtag. */
 export function postText(random: SeededRandom, hashtag: string): string {
   const things = HASHTAGS[hashtag] ?? [hashtag]
   return random.pick(TEMPLATES).replace('{}', random.pick(things))
@@ -33,7 +33,7 @@ export function replyText(random: SeededRandom): string {
   return random.pick(REPLIES)
 }
 
-/** What somebody might write to a profile: about something that it has posted, or what one writes to anybody. */
+/** Samples a message to a profile: about something that the profile has posted, or a text that fits any profile. */
 export function messageText(db: SocialView, random: SeededRandom, profile: string): string {
   const subjects = db.posts.by('profile', profile).flatMap((post) => subjectOf(post) ?? [])
   const talked = db.direct_messages.by('profile', profile).length > 0

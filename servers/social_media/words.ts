@@ -12,7 +12,7 @@ export const LAST_NAMES = wordList(`
   Nakamura Ferreira Kowalski Brandt Laurent Mbeki Solberg Ramos Pasternak Quinlan Farrow Aziz Holm Beaumont Tanaka
   Mensah Nguyen Yilmaz Rao Diallo Kaya Zhou`)
 
-/** What people post about, by hashtag. None occurs twice. */
+/** Subjects that people post about, by hashtag. No subject occurs twice. */
 export const HASHTAGS: Readonly<Record<string, readonly string[]>> = {
   sourdough: ['the rye loaf', 'a stubborn starter', 'cold fermentation'],
   cycling: ['the canal path', 'a new saddle', 'riding into the wind'],
@@ -40,7 +40,7 @@ export const HASHTAGS: Readonly<Record<string, readonly string[]>> = {
   foraging: ['wild garlic', 'chanterelles', 'elderflower syrup'],
 }
 
-/** Hashtags that nobody has used yet. */
+/** Hashtags that no user has used yet. */
 export const NEW_HASHTAGS: readonly string[] = [
   'kites',
   'origami',
@@ -68,7 +68,7 @@ export const TEMPLATES: readonly string[] = [
   'Once again: {}',
 ]
 
-/** What may be said to any post. */
+/** Replies that fit any post. */
 export const REPLIES: readonly string[] = [
   'This made my morning',
   'Please post more of this',
@@ -88,7 +88,7 @@ export const REPLIES: readonly string[] = [
   'I want to hear the rest of the story',
 ]
 
-/** What somebody adds to a post that is out already, and to a reply. */
+/** Sentences that a user adds to a published post (`AFTER_POSTS`) or to a reply (`AFTER_REPLIES`). */
 export const AFTER_POSTS: readonly string[] = [
   'Photos tomorrow!',
   'Advice is welcome.',
@@ -120,7 +120,7 @@ export const STORIES: readonly string[] = [
   'Six kilometres to go',
 ]
 
-/** Messages to anybody one knows a little. */
+/** Messages to a person whom the writer knows a little. */
 export const MESSAGES: readonly string[] = [
   'Are you coming on Friday?',
   'Thanks for the kind words!',
@@ -134,13 +134,13 @@ export const MESSAGES: readonly string[] = [
   'How have you been?',
   'Do you have time for a coffee this week?',
 ]
-/** Messages to somebody with whom one has not talked yet. */
+/** Messages to a person with whom the writer has not talked yet. */
 export const FIRST_MESSAGES: readonly string[] = [
   'I like what you post!',
   'Your last post was lovely.',
   'May I share one of your posts?',
 ]
-/** Messages to somebody who writes about `{}`. */
+/** Messages to a person who writes about `{}`. */
 export const MESSAGES_ABOUT: readonly string[] = [
   'I enjoyed your post about {}!',
   'Your post about {} made me smile.',

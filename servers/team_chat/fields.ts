@@ -3,7 +3,7 @@ import { ref } from '../kernel/fields.js'
 /** Longest text of a message in a list, in characters. */
 export const EXCERPT = 60
 
-/** The text of a message that somebody writes. */
+/** Text of a message that a user writes. */
 export const writtenText = z.string().trim().min(2).max(300)
 
 /** The message a call was about, for its output. */

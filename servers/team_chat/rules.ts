@@ -28,7 +28,7 @@ export function readingObstacle(db: ChatView, { channel, workspace, kind }: Chan
   return roleOf(db, workspace, own) === 'guest' ? { code: 'guest_restricted' } : undefined
 }
 
-/** What stands against taking part in a channel in any way, if anything. */
+/** Returns the obstacle to taking part in a channel in any way, if any. */
 export function takingPartObstacle(db: ChatView, { channel, kind, archived }: Channel): Obstacle | undefined {
   if (!isIn(db, channel, me(db))) return { code: kind === 'private' ? 'channel_private' : 'not_a_member' }
   return archived ? { code: 'channel_archived' } : undefined
@@ -58,7 +58,7 @@ export function joiningObstacle(db: ChatView, { channel, workspace, kind, archiv
   return roleOf(db, workspace, own) === 'guest' ? { code: 'guest_restricted' } : undefined
 }
 
-/** In how many channels of a workspace somebody is. */
+/** Returns the number of channels of a workspace that a person is in. */
 export function seatsIn(db: ChatView, workspace: string, person: string): number {
   return db.seats.by('person', person).filter(({ channel }) => db.channels.get(channel)!.workspace === workspace).length
 }
@@ -115,7 +115,7 @@ export function pinningObstacle(db: ChatView, message: Message): Obstacle | unde
     : undefined
 }
 
-/** When somebody mentioned `now` is notified: at once, or when they may be disturbed again. */
+/** Returns when a person who is mentioned `now` is notified: at once, or when they may be disturbed again. */
 export function notificationDue(now: string, { quiet_until }: Person): string {
   return quiet_until !== null && quiet_until > now ? quiet_until : now
 }

@@ -32,7 +32,11 @@ interface Talk {
   readonly mentions: Mention[]
 }
 
-/** What was said in the channels, whose members and possible authors are given by channel, and what came of it. */
+/**
+ * Creates the messages in the channels, with the replies, reactions and mentions that followed.
+ * @param members  members by channel
+ * @param authors  possible authors by channel
+ */
 export function seedTalk(
   random: SeededRandom,
   start: string,

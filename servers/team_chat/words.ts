@@ -134,13 +134,13 @@ const TONES: readonly Tone[] = [
   },
 ]
 
-/** Every text that somebody may post in a channel of this name. */
+/** Returns every text that a user may post in a channel of this name. */
 export const textsFor = (channel: string): string[] =>
   TONES.flatMap(({ forms }) => forms.flatMap(([form]) => subjectsOf(channel).map((it) => form.replace('{}', it))))
 
 const ALL_SUBJECTS = [...new Set([...Object.values(SUBJECTS).flat(), ...NEWS])]
 
-/** What a text of this environment is about, without its article. */
+/** Returns the subject of a text of this environment, without its article. */
 export const subjectIn = (text: string): string | undefined =>
   ALL_SUBJECTS.find((subject) => text.includes(subject))?.slice('the '.length)
 
@@ -151,7 +151,7 @@ export function toneOf(text: string): Tone {
   return TONES.find(({ forms }) => forms.some((pair) => pair.includes(form))) ?? TONES[0]!
 }
 
-/** What the author of a text may have meant to write instead. */
+/** Returns the text that the author may have meant to write instead, if any. */
 export function correctionOf(text: string): string | undefined {
   const subject = subjectIn(text)
   if (subject === undefined) return undefined

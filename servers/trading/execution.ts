@@ -2,7 +2,7 @@ import { amountOf, type Fill, type Match, match, opposite, queue, sharesOf } fro
 import { ACCOUNT, isExtreme, isReached, type Terms } from './rules.js'
 import type { Context, Side, TradeOrder } from './schema.js'
 
-/** What followed from a trade, beyond the trade itself. */
+/** Consequences of a trade, beyond the trade itself. */
 export interface Consequences {
   readonly stops_triggered: number
   readonly alert_fired: boolean
@@ -12,8 +12,8 @@ export interface Consequences {
 const NONE: Consequences = { stops_triggered: 0, alert_fired: false, halted: false }
 
 /**
- * Carries out an order that nothing stands against: trades what the book offers, lets the rest of a limit order wait
- * in the book, and brings about what follows from the new price.
+ * Carries out an order that has no obstacle: trades with the orders in the book and applies the consequences of the new
+ * price. The rest of a limit order waits in the book.
  * @param plan     from `planOrder`
  * @param amended  the order whose terms these are now, already taken out of the book; otherwise a new order is recorded
  */
@@ -54,7 +54,10 @@ function rest(context: Context, order: TradeOrder): void {
   reserve(context, order, 1)
 }
 
-/** Reserves (or with -1 sets free) what an open order holds: cash and room in the sector for a purchase, shares otherwise. */
+/**
+ * Reserves (or with -1 releases) the resources of an open order: cash and capacity of the sector for a purchase, shares
+ * otherwise.
+ */
 export function reserve({ db }: Context, { instrument, side, open, price }: TradeOrder, sign: 1 | -1): void {
   if (side === 'buy') {
     const change = sign * open * price!

@@ -9,7 +9,7 @@ export interface Fill {
 export interface Match {
   /** Best price first, one per price. */
   readonly fills: readonly Fill[]
-  /** What remains of the side that was traded against. */
+  /** Entries that remain on the side that was traded against. */
   readonly left: Entry[]
   readonly unfilled: number
   /** Whether an order of the customer's own stood in the way; it was passed over. */

@@ -51,7 +51,7 @@ export function freeShares(db: TradingView, instrument: string): number {
   return position ? position.shares - position.reserved : 0
 }
 
-/** What stands against trading in the instrument now, if anything. */
+/** Returns the obstacle to trading in the instrument now, if any. */
 export function tradingObstacle(db: TradingView, now: string, { instrument, venue, status }: Instrument) {
   const { name, opens, closes } = db.venues.get(venue)!
   if (!isOpen(db.venues.get(venue)!, now))
@@ -75,7 +75,7 @@ export function priceObstacle(instrument: Instrument, price: number): Obstacle |
   return { code: 'price_out_of_band', detail: `Orders may name prices from ${low} to ${high} EUR today.` }
 }
 
-/** What an order says. A price of null stands for a market order. */
+/** Terms of an order. A price of null means a market order. */
 export interface Terms {
   readonly instrument: Instrument
   readonly side: Side
@@ -86,8 +86,8 @@ export interface Terms {
 export const isObstacle = (plan: Match | Obstacle): plan is Obstacle => 'code' in plan
 
 /**
- * What an order would do at once, or what stands against it.
- * @param replaced  the open limit order whose place it takes: what that one holds is free for the new terms
+ * Returns the match that an order would have at once, or the obstacle to the order.
+ * @param replaced  the open limit order that the new one replaces; its reserves are free for the new terms
  */
 export function planOrder(db: TradingView, now: string, terms: Terms, replaced?: TradeOrder): Match | Obstacle {
   const { instrument, side, quantity, price } = terms
@@ -139,11 +139,14 @@ function sellObstacle(
     : undefined
 }
 
-/** The side of the book with an order taken out of it, as it is before the order is placed anew. */
+/** Returns the side of the book without an order, as it is before the order is placed again. */
 export const bookWithout = (db: TradingView, { instrument, side, trade_order }: TradeOrder) =>
   without(db.books.get(instrument)![side], trade_order)
 
-/** What stands against a stop order over these shares, if anything. It may be placed while the exchange is closed. */
+/**
+ * Returns the obstacle to a stop order over these shares, if any. The user may place a stop order while the exchange is
+ * closed.
+ */
 export function stopObstacle(
   db: TradingView,
   instrument: Instrument,
@@ -161,7 +164,10 @@ export function stopObstacle(
     : undefined
 }
 
-/** What stands against arming an alert at this price, if anything. A fired one of the same instrument is replaced. */
+/**
+ * Returns the obstacle to arming an alert at this price, if any. The new alert replaces a fired one of the same
+ * instrument.
+ */
 export function watchObstacle(db: TradingView, { instrument, last }: Instrument, alert: number): Obstacle | undefined {
   if (db.watches.get(instrument)?.status === 'armed') return { code: 'already_watched' }
   if (alert === last) return { code: 'alert_at_market', detail: `The last price is ${last} EUR already.` }

@@ -16,8 +16,8 @@ export function tradable(db: TradingView, now: string, bound: string | undefined
 const WORTHWHILE = [800, 1500, 3000, 6000] as const
 
 /**
- * Whole lots, at most `most` shares: whoever sells parts with all that is free, or with some, and nobody trades in what is worth less than the
- * fees.
+ * Samples whole lots, at most `most` shares. A seller sells all free shares or some of them. Customers do not trade in
+ * amounts that are worth less than the fees.
  */
 export function sampleQuantity(random: SeededRandom, { lot, last }: Instrument, side: Side, most: number): number {
   const lots = Math.max(1, Math.floor(most / lot))

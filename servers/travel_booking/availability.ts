@@ -20,13 +20,16 @@ export function statusAt(row: Booking, now: string): Booking['status'] {
   return row.status === 'held' && row.held_until! < now ? 'lapsed' : row.status
 }
 
-/** Whether the booking takes up a seat or a room. */
+/** Returns whether the booking takes up a seat or a hotel room. */
 export function isLive(row: Booking, now: string): boolean {
   const status = statusAt(row, now)
   return status === 'held' || status === 'confirmed'
 }
 
-/** Records the holds that have run out. Whoever takes seats or rooms does this first, so that the records never show more than there are. */
+/**
+ * Records the holds that have run out. A tool that takes a seat or a hotel room calls this function first, so that the
+ * records never show more of them than exist.
+ */
 export function lapseHolds(db: TravelDb, now: string): void {
   for (const row of db.bookings.by('status', 'held'))
     if (row.held_until! < now) db.bookings.update(row.booking, { status: 'lapsed' })
@@ -39,14 +42,17 @@ export function seatsLeft(db: TravelView, flight: Flight, cabin: Cabin, now: str
   return left
 }
 
-/** Seats of a cabin that nobody has chosen; more than can be booked where some have not chosen yet. */
+/**
+ * Returns the seats of a cabin that no traveller has chosen. Where some travellers have not chosen yet, these are more
+ * seats than can be booked.
+ */
 export function seatsToChoose(db: TravelView, flight: Flight, cabin: Cabin, now: string): string[] {
   const chosen = db.bookings.by('flight', flight.flight).filter((row) => row.seat !== null && isLive(row, now))
   const seats = seatsOffered(flight, cabin)
   return chosen.length === 0 ? seats : seats.filter((seat) => chosen.every((row) => row.seat !== seat))
 }
 
-/** Rooms that others have taken for a night. */
+/** Returns how many of a hotel's `rooms` others have taken for a night. */
 export function roomsTaken(salt: number, { number, rooms }: Hotel, day: number): number {
   return hashOf(salt, 6, number, day) % (rooms + 1)
 }
@@ -57,7 +63,7 @@ export function covers({ check_in, nights }: Booking, day: number): boolean {
   return first !== undefined && day >= first && day < first + nights!
 }
 
-/** Rooms that are free on every night of a stay. @param day number of the first night */
+/** Returns how many of a hotel's `rooms` are free on every night of a stay. @param day number of the first night */
 export function roomsLeft(db: TravelView, hotel: Hotel, day: number, nights: number, now: string): number {
   const salt = saltOf(db)
   const stays = db.bookings.by('hotel', hotel.hotel).filter((row) => isLive(row, now))

@@ -60,7 +60,7 @@ export function bookFlightObstacle(
   )
 }
 
-/** What stands against a stay, if anything. @param date of the first night */
+/** Returns the obstacle to a stay, if any. @param date of the first night */
 export function bookHotelObstacle(
   db: TravelView,
   now: string,
@@ -90,7 +90,7 @@ export function rangeObstacle(now: string, date: string, nights = 0): Obstacle |
   return { code: 'date_out_of_range', detail: `Dates run from ${now.slice(0, 10)} to ${DATES.at(-1)}.` }
 }
 
-/** What stands against doing anything more with a booking, if anything. */
+/** Returns the obstacle to any further action on a booking, if any. */
 export function settledObstacle(row: Booking, now: string): Obstacle | undefined {
   if (row.status === 'cancelled') return { code: 'booking_cancelled', detail: `${row.booking} was cancelled.` }
   if (isLive(row, now)) return undefined
@@ -107,7 +107,7 @@ function flownObstacle(flight: Flight, now: string): Obstacle | undefined {
   return { code: 'too_late', detail: `${flight.name} left at ${clock(flight.departs, flight.day)}.` }
 }
 
-/** What cancelling would give back, or what stands against it. */
+/** Returns the refund of a cancellation, or the obstacle to the cancellation. */
 export function refundOf(db: TravelView, row: Booking, now: string): { refund: number } | Obstacle {
   const settled = settledObstacle(row, now)
   if (settled) return settled
@@ -122,7 +122,7 @@ export function refundOf(db: TravelView, row: Booking, now: string): { refund: n
   return { refund: free ? row.paid : row.paid - Math.round(row.paid / row.nights!) }
 }
 
-/** What stands against changing a booking that is paid for to another flight, if anything. */
+/** Returns the obstacle to changing a paid booking to another flight, if any. */
 export function changeObstacle(db: TravelView, now: string, row: Booking, flight: Flight): Obstacle | undefined {
   if (row.flight === null) return { code: 'not_a_flight' }
   const settled = settledObstacle(row, now)
@@ -143,7 +143,10 @@ export function changeObstacle(db: TravelView, now: string, row: Booking, flight
   return obstacle ?? budgetObstacle(db, row.budget!, changeCost(db, row, flight))
 }
 
-/** What a change costs: the fee and what the new flight is dearer. Nothing if the airline had cancelled the old one. */
+/**
+ * Returns the cost of a change: the fee and the additional price of the new flight. The change costs nothing if the
+ * airline had cancelled the old flight.
+ */
 export function changeCost(db: TravelView, row: Booking, flight: Flight): number {
   if (isCancelled(db, row.flight!)) return 0
   const dearer = flight.prices[row.fare!] - flightOf(db, row.flight!)!.prices[row.fare!]
@@ -155,7 +158,7 @@ export function budgetObstacle(db: TravelView, budget: string, amount: number): 
   return amount > left ? { code: 'budget_exhausted', detail: `${name} has ${left} euros left.` } : undefined
 }
 
-/** What stands against paying for a held booking from a budget, if anything. */
+/** Returns the obstacle to paying for a held booking from a budget, if any. */
 export function payObstacle(db: TravelView, now: string, row: Booking, budget: string): Obstacle | undefined {
   const settled = settledObstacle(row, now)
   if (settled) return settled
@@ -165,7 +168,7 @@ export function payObstacle(db: TravelView, now: string, row: Booking, budget: s
   return budgetObstacle(db, budget, row.price)
 }
 
-/** What stands against more checked bags, if anything. */
+/** Returns the obstacle to more checked bags, if any. */
 export function baggageObstacle(db: TravelView, now: string, row: Booking, bags: number): Obstacle | undefined {
   const obstacle = aboardObstacle(db, now, row)
   if (obstacle) return obstacle
@@ -174,7 +177,7 @@ export function baggageObstacle(db: TravelView, now: string, row: Booking, bags:
   return row.budget === null ? undefined : budgetObstacle(db, row.budget, bags * LIMITS.bagFee)
 }
 
-/** What stands against an upgrade to business class, if anything. */
+/** Returns the obstacle to an upgrade to business class, if any. */
 export function upgradeObstacle(db: TravelView, now: string, row: Booking): Obstacle | undefined {
   const obstacle = aboardObstacle(db, now, row)
   if (obstacle) return obstacle
@@ -201,7 +204,7 @@ function aboardObstacle(db: TravelView, now: string, row: Booking): Obstacle | u
   return flownObstacle(flight, now)
 }
 
-/** What stands against choosing any seat, if anything. */
+/** Returns the obstacle to choosing any seat, if any. */
 export function seatObstacle(db: TravelView, now: string, row: Booking): Obstacle | undefined {
   const obstacle = aboardObstacle(db, now, row)
   if (obstacle) return obstacle

@@ -54,7 +54,9 @@ function spokenDate(date: string): string {
   return `${Number(date.slice(8))} ${date.slice(5, 7) === '03' ? 'March' : 'April'}`
 }
 
-/** What is wrong with the traveller's passport for a flight, if anything. Within a country nobody asks for one. */
+/**
+ * Returns the obstacle that the traveller's passport is to a flight, if any. Flights within a country need no passport.
+ */
 export function passportObstacle(
   { name, passport_expires }: Traveller,
   { from, to, day }: Flight,
@@ -70,8 +72,8 @@ export function passportObstacle(
 }
 
 /**
- * Whether one person can take both flights. The rule looks at two flights alone, so that giving up a third never breaks
- * it: who lands elsewhere needs at least the time to fly over.
+ * Returns why one person cannot take both flights, if so. The rule looks at two flights alone, so that giving up a third
+ * never breaks the rule. A person who lands elsewhere needs at least the time to fly over.
  */
 export function clash(a: Flight, b: Flight): Obstacle | undefined {
   const [first, second] = a.departs <= b.departs ? [a, b] : [b, a]

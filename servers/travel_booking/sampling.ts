@@ -32,7 +32,10 @@ const newestTrip = (db: TravelView): Itinerary => db.itineraries.list().at(-1)!
 export const isPlanning = ({ db }: Pick<Sampling, 'db'>): boolean =>
   db.bookings.by('itinerary', newestTrip(db).itinerary).length === 0
 
-/** Where somebody looks for flights and rooms: for the trip that they have just set up, else often for the one that was set up last. */
+/**
+ * Returns the city of the newest trip, for which a user looks for flights and hotels. If that trip has bookings already,
+ * returns the city only half of the time.
+ */
 export const plannedGoal = ({ db, random }: Sampling): number | undefined =>
   isPlanning({ db }) || random.chance(0.5) ? goalOf(newestTrip(db)) : undefined
 
@@ -52,8 +55,8 @@ export function isWayOf(itinerary: Itinerary, cities: readonly number[]): boolea
 }
 
 /**
- * The stay that people of this environment plan in a city: from the day on which a booked flight arrives there to the flight back. Whoever
- * looks for a room and whoever books one mean the same nights.
+ * Returns the stay that people of this environment plan in a city. The stay lasts from the day on which a booked flight
+ * arrives there to the flight back. A user who looks for a hotel room and a user who books one mean the same nights.
  */
 export function stayIn({ db, now }: Sampling, city: number): { readonly date: string; readonly nights: number } {
   const flights = db.bookings

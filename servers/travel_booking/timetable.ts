@@ -49,7 +49,7 @@ export const SLOT_NUMBERS = [1, 2, 3] as const
 const SLOT_CHANCE = [75, 55, 60] as const
 const FARE_FACTORS: Readonly<Record<Fare, number>> = { basic: 100, standard: 135, flex: 190, business: 320 }
 
-/** A city's place in the gazetteer, whatever its capitals. */
+/** Returns a city's place in the gazetteer, ignoring case. */
 export function cityNumber(name: string): number | undefined {
   return NUMBERS.get(name.trim().toLowerCase())
 }

@@ -15,7 +15,7 @@ export const HOTEL_SECOND = wordList(`
   Anchor Swan Palace Crown Terrace Lantern Bridge Oak Star Compass Mirror Fountain Pearl Tower Orchid Mill`)
 export const HOTEL_KINDS = ['Hotel', 'Hotel', 'Inn', 'Lodge', 'Suites'] as const
 
-/** What people travel for; an itinerary is called after it and the city. */
+/** Purposes for which people travel. An itinerary is called after its purpose and its city. */
 export const PURPOSES = [
   'Sales Visit',
   'Conference',

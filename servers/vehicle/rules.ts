@@ -65,7 +65,7 @@ export const hasPower = (car: Car): boolean => car.engine === 'running' || charg
 export const faultOf = (db: VehicleView, part: NonNullable<Fault['disables']>): Fault | undefined =>
   db.faults.by('disables', part)[0]
 
-/** The critical fault whose repair nobody has booked, if any. */
+/** Returns the critical fault whose repair is not booked, if any. */
 export const safetyHold = (db: VehicleView): Fault | undefined =>
   db.faults.by('severity', 'critical').find(({ status }) => status === 'open')
 
@@ -110,7 +110,7 @@ export function shiftObstacle(car: Car, gear: Car['gear']): Obstacle | undefined
   return undefined
 }
 
-/** What the car does when its brakes are set so: how fast it then goes, or why it cannot be done. */
+/** Returns the speed of the car after this change of its brakes, or why the change is impossible. */
 export function brakeOutcome(
   db: VehicleView,
   brake: 'foot' | 'parking',

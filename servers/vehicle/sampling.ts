@@ -2,10 +2,10 @@ import type { SampleContext } from '../kernel/define-environment.js'
 import type { SeededRandom } from '../kernel/random.js'
 import type { VehicleTables } from './schema.js'
 
-/** What samplers of this environment draw from. */
+/** Context from which the samplers of this environment draw. */
 export type Draw<A> = SampleContext<VehicleTables, A>
 
-/** One of the candidates that agree with what is bound; `null` when there is none. */
+/** Samples one of the candidates that agree with the bound values. Returns `null` if no candidate agrees. */
 export function pickAgreeing<A extends object>(
   random: SeededRandom,
   bound: Partial<A>,

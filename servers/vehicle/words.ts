@@ -19,7 +19,7 @@ export const PLACE_FIRST = wordList(`
 export const PLACE_SECOND = wordList(`
   Gym School Office Library Bakery Clinic Stadium Market Cinema Museum Theatre Kindergarten Pharmacy Studio Warehouse`)
 
-/** What people call the addresses that they save themselves. */
+/** Names that people give to the addresses that they save themselves. */
 export const OWN_PLACES = [
   'New Office',
   'Weekend House',

@@ -2,7 +2,7 @@ import { minutesBetween } from '../kernel/dates.js'
 import { storageLeft } from './rules.js'
 import { type Context, LIMITS, ME, type Meeting, type Recording } from './schema.js'
 
-/** Ends the recording of a meeting and files it. What does not fit into the storage any more is cut off. */
+/** Ends the recording of a meeting and files it. Cuts off the part that no longer fits into the storage. */
 export function fileRecording({ db, now, nextId }: Context, { meeting, title, recorded_since }: Meeting): Recording {
   const minutes = Math.max(1, minutesBetween(recorded_since, now()))
   const megabytes = Math.min(minutes * LIMITS.storagePerMinute, storageLeft(db))

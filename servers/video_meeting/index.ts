@@ -7,7 +7,10 @@ import { meetingTools } from './tools/meetings.js'
 import { participantTools } from './tools/participants.js'
 import { recordingTools } from './tools/recordings.js'
 
-/** Video meetings of one user: from scheduled to live to ended, with waiting rooms, roles, and recordings that need consent and storage. */
+/**
+ * Video meetings of one user, from scheduled to live to ended. Participants wait to be admitted and have roles. Recordings
+ * need consent and storage.
+ */
 export const videoMeeting = defineEnvironment({
   name: 'video_meeting',
   title: 'Video meetings',

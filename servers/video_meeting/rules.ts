@@ -35,7 +35,7 @@ const notLive = ({ meeting, status }: Meeting): Obstacle | undefined =>
 
 type Plan = Pick<Meeting, 'date' | 'start' | 'minutes'>
 
-/** What stands against scheduling a meeting so. */
+/** Returns the obstacle to scheduling a meeting with this plan, if any. */
 export function schedulingObstacle({ db, now }: Scenery, plan: Plan): Obstacle | undefined {
   const { date, start, minutes } = plan
   if (instantOf(plan) < now()) return { code: 'in_the_past' }
@@ -49,7 +49,7 @@ export function schedulingObstacle({ db, now }: Scenery, plan: Plan): Obstacle |
   return other && { code: 'time_conflict', detail: `${other.meeting} begins at ${other.start}.` }
 }
 
-/** What stands against starting the meeting now. */
+/** Returns the obstacle to starting the meeting now, if any. */
 export function startObstacle({ db, now }: Scenery, meeting: Meeting): Obstacle | undefined {
   const { status, start, date, minutes } = meeting
   const foreign = hostOnly(meeting)
@@ -87,7 +87,7 @@ export function peopleNamed(db: VideoView, query: string): readonly Person[] {
   return exact ? [exact] : found
 }
 
-/** What stands against inviting the person. */
+/** Returns the obstacle to inviting the person, if any. */
 export function invitationObstacle(db: VideoView, meeting: Meeting, { person, name }: Person): Obstacle | undefined {
   if (meeting.status === 'ended') return { code: 'meeting_ended' }
   const low = moderatorOnly(meeting)
@@ -105,7 +105,7 @@ export function invitationObstacle(db: VideoView, meeting: Meeting, { person, na
 
 const consents = (db: VideoView, { person }: Participant): boolean => db.people.get(person)!.consents
 
-/** What stands against doing this to a participant. */
+/** Returns the obstacle to this action on a participant, if any. */
 export function actionObstacle(db: VideoView, participant: Participant, action: Action): Obstacle | undefined {
   const { participant: key, name, role, place } = participant
   const meeting = db.meetings.get(participant.meeting)!
@@ -132,7 +132,7 @@ export function actionObstacle(db: VideoView, participant: Participant, action: 
   return cohosts >= LIMITS.cohosts ? { code: 'too_many_cohosts' } : undefined
 }
 
-/** What stands against recording the meeting from now on. */
+/** Returns the obstacle to recording the meeting from now on, if any. */
 export function recordingObstacle(db: VideoView, meeting: Meeting): Obstacle | undefined {
   const gate = notLive(meeting) ?? moderatorOnly(meeting)
   if (gate) return gate

@@ -21,7 +21,10 @@ const PEOPLE = 36
 const SCHEDULED = 12
 const ENDED = 14
 
-/** One user's meetings of a few weeks: some live with people in the waiting room, most to come or over, some recorded. */
+/**
+ * Creates one user's meetings of a few weeks. Some are live with people who wait to be admitted. Most are in the future or
+ * over, and some are recorded.
+ */
 export function seedVideo({ random, start }: SeedContext): SeedRows<VideoTables> {
   const plan = random.pick<Plan>(['free', 'team', 'team', 'team', 'business', 'business'])
   const people = seedPeople(random)
