@@ -18,9 +18,10 @@ from transformers.utils import get_json_schema
 from trl import GRPOTrainer
 
 ALL_TOOLS = """
-const { CATALOGUE } = await import('./dist/servers/catalogue.js')
+const { loadEnvironments } = await import('./dist/servers/catalogue.js')
 const { offeredTool } = await import('./dist/servers/kernel/tool-schema.js')
-const tools = [...CATALOGUE.values()].flatMap((world) => world.tools.map((tool) => offeredTool(tool)))
+const environments = await loadEnvironments()
+const tools = [...environments.values()].flatMap((environment) => environment.tools.map((tool) => offeredTool(tool)))
 process.stdout.write(JSON.stringify(tools.map(({ name, description, inputSchema: parameters }) => (
   { type: 'function', function: { name, description, parameters } }))))
 """
@@ -40,7 +41,7 @@ def without_bounds(schema):
     return {"type": "object", "properties": said, **({"required": schema["required"]} if "required" in schema else {})}
 
 
-def test_every_tool_of_every_world_keeps_its_types_enums_and_words_as_a_method():
+def test_every_tool_of_every_environment_keeps_its_types_enums_and_words_as_a_method():
     tools = json.loads(run_node(ALL_TOOLS))
     assert len(tools) > 300
     for tool in tools:

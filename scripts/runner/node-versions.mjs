@@ -15,7 +15,7 @@ const UNIT = [
   'unit/proto/messages',
   'unit/episode/replay',
   'unit/episode/tool-call-formats',
-  'unit/verification/verify-group',
+  'unit/verification/verify-group-body',
   'unit/node/store',
 ]
 /** The native parts (node-llama-cpp, level), libp2p, and a run with a coordinator, its trainer and a volunteer: one process each. */

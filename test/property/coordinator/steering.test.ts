@@ -13,7 +13,7 @@ import { checkout } from '../../support/checkout.js'
 const DEMO = parseCalibration(readFileSync(join(checkout, 'models', 'demo', 'calibration-f16.json'), 'utf8'))
 const { mean, steering: ODDS } = expectedLogitError(DEMO)
 /** Of a group whose rollouts are as long as the demo model's; half of them earn more than the mean. */
-const EXPECTED_MISMATCH = DEMO.honest.evidence!['0.5']!
+const EXPECTED_MISMATCH = DEMO.honest['expected mismatch']!['0.5']!
 /** What the repairs of one group may come to. */
 const BUDGET = DEMO.thresholds.all.logitError * (EXPECTED_MISMATCH + PRIOR)
 type Random = ReturnType<typeof seededRandom>

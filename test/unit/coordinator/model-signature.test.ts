@@ -97,7 +97,7 @@ test('a folder yields the certificate of its run, and of no other', async () => 
     await refused(run, /not a signature with the certificate of a run|not signed by the key of a run/)
   }
   await rm(path)
-  await refused(run, /is not there/)
+  await refused(run, /does not exist/)
 })
 
 test.run()
