@@ -50,8 +50,9 @@ export const PATIENCE_CHUNKS = 10
  * Creates the choice for one fetch. Without an origin, each source is asked for any free chunk, or for one that is requested elsewhere.
  *
  * With an origin, nodes that fetch the same blob at the same time share it out among themselves. The origin is asked for chunks that it
- * has offered, because too few nodes have them. All other chunks pass from neighbour to neighbour. The origin is asked for chunks that no
- * neighbour has only while nothing arrives, and for chunks that neighbours have only if those are silent or slow.
+ * has offered, because too few nodes have them. All other chunks pass from neighbour to neighbour. There are two exceptions. While nothing
+ * arrives, the origin is asked for chunks that no neighbour has. If the neighbours that have a chunk are silent or slow, the origin is
+ * asked for that chunk.
  */
 export function createChunkChoice({ missing, self, origin, patienceMs, now }: ChunkChoiceParts): ChunkChoice {
   const remaining = new Set(inOwnOrder(missing, self))

@@ -30,7 +30,7 @@ export const addressBook = ({ addressManager }: KnowsAddresses): AddressBook => 
 
 /**
  * Creates peer discovery by multicast DNS, under a service name that contains a hash of the run id. The multicast contains only
- * addresses of the local network. Those addresses leave this process in no other way when the run is on the internet.
+ * addresses of the local network. When the run is on the internet, these addresses leave this process in no other way.
  */
 export const localNetwork =
   (runId: string) =>

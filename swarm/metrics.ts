@@ -2,8 +2,8 @@ import { prometheusMetrics } from '@libp2p/prometheus-metrics'
 import { Registry } from 'prom-client'
 
 /**
- * The metrics registry of a program. Each package defines its metrics in a file `metrics.ts` of its folder, with names `prove_…` that
- * end in the unit, and a line of help (prometheus.io/docs/practices/naming).
+ * The metrics registry of a program. Each package defines its metrics in a file `metrics.ts` of its folder. The names of metrics
+ * begin with `prove_` and end in the unit, and each metric has a line of help (prometheus.io/docs/practices/naming).
  */
 export type Metrics = Registry
 

@@ -3,8 +3,8 @@ import { type Multiaddr, multiaddr } from '@multiformats/multiaddr'
 import { addressBlock } from './address-block.js'
 
 /**
- * From where an address can be dialled: from nowhere (unspecified, link-local, or not TCP over IP), from this machine, from within
- * one private network, or from anywhere.
+ * Part of the network from which an address can be dialled. An address that is unspecified, link-local, or not TCP over IP can be dialled
+ * from nowhere. Other addresses can be dialled from this machine, from within one private network, or from anywhere.
  */
 export type Reach = 'nowhere' | DirectReach
 export type DirectReach = (typeof DIRECT)[number]

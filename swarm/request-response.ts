@@ -5,7 +5,7 @@ import { TransportError } from './errors.js'
 import type { SwarmHost } from './host.js'
 import { createRateLimit } from './rate-limit.js'
 
-/** One exchange: a framed request and a framed reply on a stream of their own. */
+/** One exchange: a framed request and a framed reply on a separate stream. */
 export interface Exchange<Request, Response> {
   readonly protocol: string
   readonly request: Codec<Request>

@@ -21,8 +21,8 @@ export interface OrderTaken {
 export type OrderTaker = (body: unknown) => Promise<OrderTaken>
 
 /**
- * Answers a request that gives an order. The token has to be in the header `Authorization`: browsers send cookies for pages of
- * other sites too, and other users than the operator may be on this machine.
+ * Answers a request that gives an order. The token has to be in the header `Authorization`, because browsers send cookies for pages of
+ * other sites too. Requests from this machine need the token too, because users other than the operator may be on it.
  */
 export async function takeOrder(
   context: Context,

@@ -61,7 +61,7 @@ export function admissionFault(
 /** Whether the time for a lease's group is over. */
 export const isOverdue = ({ deadlineMs }: LeaseRecord, nowMs: number): boolean => nowMs > deadlineMs + GRACE_MS
 
-/** What happens to an admitted group. */
+/** Next step for an admitted group. */
 export type NextStep =
   | { readonly do: 'refuse'; readonly code: RefusalCode; readonly detail: string }
   /** It reports no reward variance, and is accepted without verification. */

@@ -7,8 +7,8 @@ export interface AuditLottery {
 }
 
 /**
- * Creates a lottery. A draw depends on the body's hash, so the body is fixed first, and on a secret, so that nodes cannot search for a
- * body that is not drawn. It is the same however often the group is offered.
+ * Creates a lottery. A draw depends on the body's hash, so the body is fixed first. The draw also depends on a secret, so that nodes
+ * cannot search for a body that is not drawn. The draw is the same however often the group is offered.
  */
 export function createAuditLottery(secret: Uint8Array): AuditLottery {
   return {

@@ -28,8 +28,8 @@ export interface CalibrationSources {
 
 /**
  * Reads the calibrations that `run.yaml` names and keeps a copy of each, before a run configuration names them.
- * @throws ConfigError when a file is unreadable, of another base model or quantisation, or the second of its backend;
- *   DataFolderError `calibration_lost` when the copy of an earlier one is missing or damaged
+ * @throws ConfigError when a file is unreadable, has another base model or quantisation, or is the second of its backend
+ * @throws DataFolderError `calibration_lost` when the copy of an earlier one is missing or damaged
  */
 export async function openCalibrations({ folder, files, earlier, base }: CalibrationSources): Promise<Calibrations> {
   await mkdir(folder, { recursive: true })

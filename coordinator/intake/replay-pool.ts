@@ -25,7 +25,7 @@ const PATIENCE_MS = 60_000
 const ATTEMPTS = 2
 
 /**
- * Replays groups in processes of their own, which are started when needed. A process that ends, or does not answer in time, does not affect
+ * Replays groups in separate processes, which are started when needed. A process that ends, or does not answer in time, does not affect
  * the coordinator: another one repeats the replay.
  */
 export function createReplayPool(parts: ReplayPoolParts): ReplayPool {

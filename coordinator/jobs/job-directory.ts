@@ -2,7 +2,7 @@ import { mkdir, open, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 
 /**
- * Writes a folder of files into the job directory under a temporary name, syncs and renames it, so that readers see all of it or
+ * Writes a folder of files into the job directory under a temporary name, syncs it and renames it. So readers see all of the folder or
  * nothing. Does nothing when the folder exists already.
  */
 export async function publishFolder(folder: string, files: Readonly<Record<string, Uint8Array>>): Promise<void> {

@@ -12,8 +12,8 @@ const STEPS = 64
 const shareOf = (groups: number, share: number): number => Math.max(1, Math.floor(groups * share))
 
 /**
- * Returns how many groups of a batch one key may supply in a run where enough other keys are at work; null: that depends on
- * the other keys, see `mostOfBatch`.
+ * Returns how many groups of a batch one key may supply in a run where enough other keys are at work. Returns null if the number
+ * depends on the other keys, see `mostOfBatch`.
  * @param others  number of other keys at work
  */
 export function shareAmong({ batchGroups, influence }: Shares, others: number): number | null {
@@ -42,9 +42,9 @@ export function mostOfBatch(
 
 /**
  * Chooses the next batch: the oldest groups of which no key and no block of addresses supplies more than its share. A share is
- * counted in places, since the loss is a sum over tokens: a group ten times as long as the others would move the policy as ten
+ * counted in places, since the loss is a sum over tokens. A group ten times as long as the others would move the policy as ten
  * groups do. A batch that cannot be filled would stop the run. So the shares grow, but only while no key at work could still
- * fill the batch, and the share of a block grows before the share of a key.
+ * fill the batch. The share of a block grows before the share of a key.
  * @param usable  in log order
  * @returns  null while there are too few groups, or while other keys at work can still supply theirs
  */

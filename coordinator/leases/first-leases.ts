@@ -18,10 +18,10 @@ export interface FirstLeases {
 }
 
 /**
- * Keys that hold leases without working occupy their places until the leases lapse. Where there are few places, few keys
- * suffice to occupy all of them. So the coordinator gives a few first leases per minute in addition to the capacity for leases;
- * the run may turn out not to need their work. A key gets at most one of them: it has no open lease, and has never abandoned
- * one. After a restart, the coordinator counts the open first leases like all others.
+ * Creates the limit of first leases. Keys that have leases without working occupy their places until the leases lapse. Where there
+ * are few places, few keys suffice to occupy all of them. So the coordinator gives a few first leases per minute in addition to the
+ * capacity for leases. The run may turn out not to need the work of these leases. A key gets at most one of them: it has no open
+ * lease, and has never abandoned one. After a restart, the coordinator counts the open first leases like all others.
  */
 export function createFirstLeases(clock: Pick<Clock, 'elapsedMs'>): FirstLeases {
   const all = createRateLimit(clock, OF_ALL.perMinute, OF_ALL.atOnce)

@@ -28,7 +28,7 @@ export interface GroupTime {
 
 /**
  * Estimates how long a usual group takes a node. A measured speed takes precedence over a reported one. A node that reports too
- * high a speed is treated like one that reports none; a node that reports too low a speed gets less work.
+ * high a speed is treated like one that reports none. A node that reports too low a speed gets less work.
  * @param usualTokens  tokens that a usual group samples; null: unknown
  * @returns null: unknown
  */

@@ -55,8 +55,8 @@ export function configurationOf(config: RunConfig, sources: ConfigurationSources
 }
 
 /**
- * Returns the trainer settings: the operator's, on top of the named preset, the run's staleness limit, and the learning rate and warm-up
- * for a base model of that size.
+ * Returns the trainer settings. The operator's settings take precedence over the named preset. Both take precedence over the run's
+ * staleness limit, and over the learning rate and warm-up for a base model of that size.
  */
 export function trainingOf(
   { trainer: { preset, settings }, maxStaleness }: Pick<RunConfig, 'trainer' | 'maxStaleness'>,
@@ -73,7 +73,7 @@ export function trainingOf(
 
 /**
  * Records the run configuration if it is the run's first, or differs from the newest. The next round opens under it. Groups of
- * earlier leases are verified under the configuration of their own round.
+ * earlier leases are verified under the configuration of the round of their lease.
  * @throws ConfigError when a part differs that cannot change within a run
  */
 export async function agreeOnConfiguration(

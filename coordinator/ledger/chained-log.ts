@@ -61,15 +61,14 @@ export const MOST_BEHIND = 64
  *
  * The hash of every record covers the hash before it and its own event. So no event can be changed, removed or inserted
  * without changing every later hash. A chain alone cannot show that its end is missing. So the count and the hash of the
- * newest event are also in a separate file, the head. A log that is shorter than its head is refused (`truncated`), as is a
- * log with another event at that place (`tampered`), and a log with events but without a head (`headless`).
+ * newest event are also in a separate file, the head. A log that is shorter than its head cannot be opened (`truncated`), nor can a
+ * log with another event at that place (`tampered`). A log with events but without a head cannot be opened either (`headless`).
  *
- * The head is written after the event is on disk, so a process that is killed between the two leaves a log that is ahead of
- * The head is written after the event is on disk, so a process that is killed between the two leaves a log that is ahead of
+ * The head is written after the event is on disk. So a process that is killed between the two leaves a log that is ahead of
  * its head. That is normal, and the head is updated when the log is opened. Heads are written one at a time, each for
- * all events since, while further events are appended. Measured: the head is up to 5 events behind at full speed and up to
- * date when nothing happens, and `MOST_BEHIND` is never exceeded. So after a kill at the worst moment, the loss of the last
- * `MOST_BEHIND` events could go unnoticed, but not the loss of any event before them.
+ * all events since the last head, while further events are appended. Measured: the head is up to 5 events behind at full speed and
+ * up to date when nothing happens, and `MOST_BEHIND` is never exceeded. So a kill at the worst moment could hide the loss of the
+ * last `MOST_BEHIND` events, but not the loss of any event before them.
  *
  * The open log owns the store and the head file.
  * @param name  folder of the log, for messages

@@ -5,8 +5,8 @@ const LONGEST_SKIP = 8
 
 /**
  * Decides which tasks to skip because they give no gradient at the moment. In a zero-variance group all rollouts fail, or all
- * succeed. Its task is skipped for one version at first, for twice as long after each further zero-variance group in a row, and
- * not at all once a group of it has variance again.
+ * succeed. Its task is skipped for one version at first, and for twice as long after each further zero-variance group in a row. The
+ * task is no longer skipped once a group of it has variance again.
  */
 export class Curriculum {
   readonly #skipped = new Map<number, { readonly zeroVarianceGroups: number; readonly until: number }>()

@@ -47,8 +47,8 @@ const order = {
 const configurationChange = z.object({ field: text, from: text, to: text })
 
 /**
- * Oldest version of this program that can read everything that this version writes into a log. Raised with every change that an older
- * version could not read: a new event type, a field with a meaning for the reducer, a new value of a field.
+ * Oldest version of this program that can read everything that this version writes into a log. It is raised with every change that older
+ * versions cannot read, such as a new event type or a new value of a field.
  */
 export const LOG_NEEDS = '0.1.0'
 

@@ -32,7 +32,7 @@ interface Waiting {
 }
 
 /**
- * Opens a recorder. Requests that arrive during a write are decided when the write is over, and written together: a synced write
+ * Opens a recorder. Requests that arrive during a write are decided when the write is over, and written together. A synced write
  * takes as long for many events as for one. Decisions need the state with all earlier events, but readers must not see events that
  * are not on disk. So there are two reducers: one that includes the events being written, and one that readers see.
  *

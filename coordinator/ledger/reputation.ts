@@ -13,8 +13,8 @@ const QUARANTINES_MS = [HOUR_MS, 24 * HOUR_MS]
 type Trust = Pick<Reputation, 'streak' | 'doubt' | 'isHeldBack'>
 
 /**
- * Returns the share of a key's groups to audit: all groups of a new key or of one that is held back, and fewer the longer a key was honest.
- * The share, and the number of groups that are all audited, doubles with every failed audit that is not outweighed yet.
+ * Returns the share of a key's groups to audit. It is 1 for a new key and for one that is held back, and falls the longer a key was
+ * honest. The share, and the number of groups that are all audited, doubles with every failed audit that is not outweighed yet.
  */
 export const auditShare = (
   { streak, doubt, isHeldBack }: Trust,
@@ -90,7 +90,7 @@ export class Reputation {
   }
 
   /**
-   * Restores the reputation: ends a quarantine or exclusion, cancels the weight of failed audits, and counts the accepted groups
+   * Restores the reputation. Ends a quarantine or exclusion, cancels the weight of failed audits, and counts the accepted groups
    * again that were removed from the streak. The key is then audited as rarely as if it had never been doubted. The number of its
    * failed audits stays on record.
    */

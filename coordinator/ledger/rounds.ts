@@ -91,7 +91,7 @@ export class Rounds {
     return found
   }
 
-  /** Whether the current version has had so many rounds that rounds without leases have to be forgotten. */
+  /** Whether the current version has had too many rounds, so that rounds without leases have to be forgotten. */
   get isCrowded(): boolean {
     return this.#roundOf.size > 2 * MOST_ROUNDS
   }

@@ -12,8 +12,9 @@ const hash = z.string().regex(/^[0-9a-f]{64}$/)
 const name = z.string().min(1).max(256)
 
 /**
- * Schema of a run configuration: what a run promises to volunteers, and what their groups are verified under. Events record it. A round
- * opens under the newest configuration, and the groups of its leases are verified under it, whatever changes later.
+ * Schema of a run configuration: the promises of a run to volunteers, and the conditions under which their groups are verified. Events
+ * record it. A round opens under the newest configuration. The groups of its leases are verified under that configuration, even if
+ * a later one replaces it.
  */
 export const runConfigurationSchema = z.object({
   base: z.object({

@@ -130,8 +130,9 @@ export interface RunState {
   /** Number of keys that registered since the last round opened. */
   readonly keysWaiting: number
   /**
-   * Leases whose groups can still matter. Leases of versions that are too old (`LIMITS.staleness`) are forgotten with their verdicts,
-   * except open leases, and leases whose groups are in training or may still be audited. Batches of old steps are forgotten too.
+   * Leases whose groups can still matter. Leases of versions that are too old (`LIMITS.staleness`) are forgotten with their verdicts.
+   * Exceptions are open leases, and leases whose groups are in training or may still be audited. Batches of old steps are forgotten
+   * too.
    */
   readonly leases: ReadonlyMap<string, LeaseRecord>
   /** Leases without a verdict that were not released. */
@@ -143,8 +144,8 @@ export interface RunState {
   /** Accepted groups in log order, without those that a later audit refused. */
   readonly accepted: ReadonlyMap<string, JudgedGroup>
   /**
-   * Accepted groups of nodes that were caught later. They are not trained on, and not believed, before they pass an audit of
-   * their own.
+   * Accepted groups of nodes that were caught later. They are not trained on, and not believed, before they have passed an audit
+   * themselves.
    */
   readonly suspects: ReadonlyMap<string, JudgedGroup>
   readonly quarantinedEnvironments: ReadonlySet<string>
@@ -211,8 +212,8 @@ export interface RunState {
   /** Returns the newest replayed and accepted groups of a task, oldest first. */
   acceptedOfTask(taskIndex: number): readonly ComparedGroup[]
   /**
-   * Returns accepted groups that can be trained on, in log order: with reward variance, in no batch, not suspected, at
-   * most `maxStaleness` versions behind, and of a version that was not withdrawn.
+   * Returns accepted groups that can be trained on, in log order. Such a group has reward variance, is in no batch and is not
+   * suspected. Its version is at most `maxStaleness` versions behind, and was not withdrawn.
    */
   trainable(maxStaleness: number): JudgedGroup[]
   /** Returns the number of these groups in constant time per version. */

@@ -33,7 +33,7 @@ export const UNSTEERED: Steering = {
 }
 
 /**
- * Adds an audited group. Each part is a CUSUM over factors whose mean is at most 1 for honest work, so the mean time to a false alarm is
+ * Adds an audited group. Each part is a CUSUM over factors whose mean is at most 1 for honest work. So the mean time to a false alarm is
  * at least the threshold (Lorden 1971). The factors of the amounts are likelihood ratios (`oddsOfSteering`). The factor of the direction is
  * a bet at the odds of the expected mismatch (Shafer 2021).
  */

@@ -21,8 +21,8 @@ export interface Suspicion {
 export const UNSUSPECTED: Suspicion = { audits: 0, failures: 0, doubt: 0, odds: CHEATING.map(() => 0) }
 
 /**
- * Adds an audit. Both memories cover the key's whole life, and neither can become a credit: honest work outweighs earlier failures
- * but no later ones, so a key cannot save up for the day on which it begins to cheat.
+ * Adds an audit. Both memories cover the key's whole life, and neither can become a credit. Honest work outweighs earlier failures
+ * but no later ones. So a key cannot save up for the day on which it begins to cheat.
  */
 export function afterAudit({ audits, failures, doubt, odds }: Suspicion, failed: boolean): Suspicion {
   return {
@@ -37,9 +37,9 @@ export function afterAudit({ audits, failures, doubt, odds }: Suspicion, failed:
 }
 
 /**
- * Whether the failures are beyond chance. Each of the odds is a CUSUM (Page 1954), which is at most the sum of the likelihood
- * ratios from every earlier audit on; for an honest key that sum has the mean n after n audits, so the mean time to an alarm is
- * at least the threshold (Lorden 1971), and the same holds for their average.
+ * Returns whether the failures are beyond chance. Each of the odds is a CUSUM (Page 1954), which is at most the sum of the likelihood
+ * ratios from every earlier audit on. For an honest key that sum has the mean n after n audits. So the mean time to an alarm is
+ * at least the threshold (Lorden 1971). The same is true of the average of the odds.
  */
 export const isBeyondChance = ({ odds }: Pick<Suspicion, 'odds'>): boolean =>
   odds.reduce((sum, nats) => sum + Math.exp(nats), 0) / odds.length >= AUDITS_PER_FALSE_ALARM

@@ -11,7 +11,7 @@ export const ALARM_CODES = [
 /** A reason why a run learns nothing, or is about to. */
 export interface Alarm {
   readonly code: (typeof ALARM_CODES)[number]
-  /** What was observed, and what the operator can do. */
+  /** Text that says what was observed and what the operator can do. */
   readonly text: string
 }
 

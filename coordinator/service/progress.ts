@@ -31,7 +31,7 @@ export interface CoordinatorOptions {
   readonly python: string
   /** Whether the coordinator plays some tasks before the first version. */
   readonly dryRun: boolean
-  /** Shows the dashboard to visitors without a token too, whatever `dashboard.public` says. Default: no. */
+  /** Shows the dashboard to visitors without a token too, even if `dashboard.public` does not allow it. Default: no. */
   readonly publicDashboard?: boolean
   readonly logger: Logger
   readonly onProgress: (progress: Progress) => void

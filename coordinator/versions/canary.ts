@@ -11,8 +11,8 @@ export interface CanaryPrompt {
 }
 
 /**
- * Returns the prompts and continuations for which every publication states log-probabilities: the first turns of the reference
- * solutions of the first tasks that fit a canary.
+ * Returns the prompts and continuations for which every publication states log-probabilities. They are the first turns of the
+ * reference solutions of the first tasks that fit a canary.
  * @throws ConfigError when the limits are too small for these tasks
  */
 export function canaryPrompts(tasks: readonly Task[], runtime: EpisodeRuntime, limits: EpisodeLimits): CanaryPrompt[] {

@@ -39,8 +39,8 @@ export const contentOf = (
 })
 
 /**
- * Checks the job directory before the trainer starts, because it works on whatever it finds there. Repairs the step in force from its
- * published files. Removes a damaged unpublished step, and a damaged batch, so that they are made again.
+ * Checks the job directory before the trainer starts, because the trainer works on all that it finds there. Repairs the step in force
+ * from its published files. Removes a damaged unpublished step, and a damaged batch, so that they are made again.
  * @throws DataFolderError `step_lost`; the signal's reason
  */
 export async function checkJobs(parts: JobCheckParts, signal: AbortSignal): Promise<void> {

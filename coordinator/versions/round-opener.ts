@@ -130,7 +130,7 @@ export class RoundOpener {
       taskSpec: {
         dataset: taskSet.datasetSha256,
         count: String(taskSet.tasks.length),
-        servers: taskSet.environments.map(({ name }) => name).join(','),
+        environments: taskSet.environments.map(({ name }) => name).join(','),
         versions: String(configuration.versions),
         leaseMs: String(configuration.leases.durationMs),
         ...(skippedTasks === '' ? {} : { skippedTasks }),

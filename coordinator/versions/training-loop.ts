@@ -28,7 +28,7 @@ export interface TrainingLoopParts extends JobCheckParts {
 const TICK_MS = 200
 
 /**
- * Turns accepted groups into versions until the run is complete. Work from before a stop is finished first: the log contains the pending
+ * Turns accepted groups into versions until the run is complete. Work from before a stop is finished first. The log contains the pending
  * batch, and the job directory shows whether the trainer has already made its step.
  * @throws TrainerError, DataFolderError, and the signal's reason
  */

@@ -4,8 +4,8 @@ import { PAPER, PAPER_SETTINGS, paperReward, REWARD_PRESETS, type RewardPreset }
 export interface Variant {
   readonly reward: RewardPreset
   /**
-   * Result of the paper: differences from the full reward on BFCL multi-turn, tau2 and T-Eval in points, for Qwen3-4B after 350 steps, one
-   * run each (arXiv 2606.03892, section 5). null: not in the paper.
+   * Result of the paper: differences from the full reward on BFCL multi-turn, tau2 and T-Eval in points. The paper has one run each, for
+   * Qwen3-4B after 350 steps (arXiv 2606.03892, section 5). null: not in the paper.
    */
   readonly inPaper: readonly [bfcl: number, tau2: number, tEval: number] | null
 }

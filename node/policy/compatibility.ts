@@ -36,13 +36,13 @@ export function checkCompatible(
       'incompatible',
       `the run samples tokens with ${draw}, but this version of the node only with ${DRAW}: update the node`,
     )
-  const names = (taskSpec.servers ?? '').split(',')
+  const names = (taskSpec.environments ?? '').split(',')
   const environments = names.flatMap((name) => catalogue.get(name) ?? [])
   const missing = names.filter((name) => !catalogue.has(name))
   if (missing.length > 0)
     throw new NodeError(
       'incompatible',
-      `this node does not have the environments of the run (${missing.join(', ')}): get their folders from its operator, read their code, and start the node with --environments <folder> for each`,
+      `this node lacks environments of the run: ${missing.join(', ')}. Get their folders from the operator, read their code, and name each folder with --environments`,
     )
   if (policy.toolsetSchemaSha256 !== toolsetSchemaSha256(environments))
     throw new NodeError(

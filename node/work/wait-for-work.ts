@@ -46,7 +46,8 @@ const WITHOUT_CAPACITY: ReadonlySet<RefusalCode> = new Set([
 /**
  * Waits until another request for a lease makes sense. The wait ends:
  *
- * - at once for a newer version, for a newer round if the key is not registered, and for a verdict if the node has too many leases;
+ * - at once for a newer version, and for a newer round if the key is not registered;
+ * - at once for a verdict if the node has too many leases;
  * - after the coordinator's earliest time for an announcement of capacity. It contains the number of waiting nodes, so that only as many
  *   nodes ask as may get a lease;
  * - otherwise after that time and a back-off, because gossip may lose messages.

@@ -23,8 +23,8 @@ const PIECE_BYTES = 2 ** 20
 const refuse = (detail: string): EngineError => new EngineError('adapter_refused', detail)
 
 /**
- * Checks a LoRA adapter from the network before llama.cpp opens it. It must have the architecture of the base, only pairs of
- * low-rank factors of its projections with fitting sizes, one rank, float16 or float32, and finite values.
+ * Checks a LoRA adapter from the network before llama.cpp opens it. It must have the architecture of the base, one rank, and finite values
+ * in float16 or float32. It must contain only pairs of low-rank factors of the base's projections, with fitting sizes.
  * @param base   header of the base model
  * @param shape  the published shape of the adapter, if known
  * @throws EngineError `adapter_refused`, which names the fault

@@ -57,8 +57,8 @@ export function interfaceOf({ device, layers }: Pick<Placement, 'device' | 'laye
 }
 
 /**
- * Returns the backend name for leases and calibrations: the device, `part` if some layers are on the CPU with its roundings, the
- * attention, and the cache type unless it is the default.
+ * Returns the backend name for leases and calibrations. It contains the device, `part` if some layers are on the CPU with its roundings,
+ * and the attention. It contains the cache type unless that is the default.
  */
 export function backendName({ device, layers, allLayers, flashAttention, cacheType }: Placement): string {
   const where = layers === 0 ? ['cpu'] : [device, ...(layers < allLayers ? ['part'] : [])]

@@ -20,7 +20,7 @@ export const MAX_SEED = 2 ** 32 - 1
 export const SLOT_WAIT_MS = 250
 
 /**
- * Adapter swaps after which the engine's process is replaced: llama.cpp frees adapters only with their model, and 30
+ * Adapter swaps after which the engine's process is replaced. llama.cpp frees adapters only with their model, and 30
  * adapters of 0.63 MB used 49 MB in a measurement.
  */
 export const RECYCLE_AFTER_SWAPS = 16

@@ -12,7 +12,7 @@ export interface Feed {
   wanted(index: number): boolean
   /**
    * Reads the distribution after `tokens[index]`; the calls follow one another. The distribution is freed afterwards. Where the
-   * context runs in order, the first read queues behind the decode, and a read that nothing awaits need only be requested, since the
+   * context runs in order, the first read queues behind the decode. A read that nothing awaits need only be requested, since the
    * next decode queues behind it. Reads after a failed decode are discarded.
    * @param place  the context's number of the distribution
    */

@@ -18,8 +18,8 @@ export interface Fit {
 export type Estimate = (layers: number, slots: number) => Promise<Bytes>
 
 /**
- * Chooses a placement that fits, before anything is loaded. First it puts as many layers on the devices as fit with one slot, since
- * each layer on the CPU costs more time than slots that take turns. Then it takes as many slots as fit.
+ * Chooses a placement that fits, before anything is loaded. First it puts as many layers on the devices as fit with one slot. Layers come
+ * first because each layer on the CPU costs more time than slots that take turns. Then it takes as many slots as fit.
  * @param most  layers of the model (0: no device), and requested slots, at least one
  * @throws EngineError `model_refused` when not even one slot fits, with the needed memory
  */

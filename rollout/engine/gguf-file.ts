@@ -39,8 +39,8 @@ function readFully(file: number, start: number, length: number): Uint8Array {
 }
 
 /**
- * Checks a base model before llama.cpp opens it: a readable header, tensors within the file, a vocabulary with lists of equal
- * length, a chat template of bounded length, and a single file, since the hash covers no other.
+ * Checks a base model before llama.cpp opens it. It must have a readable header, tensors within the file, a vocabulary with lists of
+ * equal length, and a chat template of bounded length. It must be a single file, since the hash covers no other.
  * @throws EngineError `model_refused`
  */
 export function readModelFile(path: string): GgufHeader {

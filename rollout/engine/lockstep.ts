@@ -55,11 +55,11 @@ export interface Lockstep {
  * The tokens of a slot follow from its prompt, its seeds and its feeds. Other slots change only the last bits of its
  * log-probabilities.
  *
- * A pass waits for slots that are between two turns. So the composition of every batch, and with it every bit of the result, does
- * not depend on timing as long as no rollouts are opened meanwhile. Only a slot later than `slotWaitMs` is left behind. Rollouts
- * that are opened while no others are open start with empty caches, unless `keepCaches` is set.
+ * A pass waits for slots that are between two turns. So the composition of every batch does not depend on timing as long as no rollouts
+ * are opened meanwhile. Nor does any bit of the result. Only a slot later than `slotWaitMs` is left behind. Rollouts that are opened
+ * while no others are open start with empty caches, unless `keepCaches` is set.
  *
- * Prompts and the environment's tokens are fed in pieces next to the steps of other slots, `passTokens` per pass, so that a long
+ * Prompts and the environment's tokens are fed in pieces next to the steps of other slots, `passTokens` per pass. So a long
  * prompt delays no slot for more than one decode.
  *
  * A slot that begins a turn moves to another sequence if that closes a gap, see `placeWithoutGap`.

@@ -4,9 +4,9 @@ import type { Token } from './types.js'
 
 /**
  * The library's internal binding to llama.cpp, which is needed for one decode of all slots and several reads of one distribution.
- * With the library's public calls, each token of each slot passes locks, queues and copies of all earlier tokens, which took 0.3 ms
- * of CPU where the demo model takes 0.35, and they return either all logits or one read. Only `llama.ts` imports the library, and
- * only this file uses parts that its types do not declare.
+ * With the library's public calls, each token of each slot passes locks, queues and copies of all earlier tokens. That took 0.3 ms
+ * of CPU where the demo model takes 0.35. The public calls also return either all logits or one read. Only `llama.ts` imports the
+ * library, and only this file uses parts that its types do not declare.
  */
 export interface NativeContext {
   /** Begins a batch of `tokens` tokens, which replaces the previous one. */

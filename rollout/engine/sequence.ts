@@ -27,7 +27,7 @@ export interface LlamaSequence {
   begin(feed: readonly Token[], seed: number, temperature: number): LlamaTurn
   /**
    * Feeds `tokens` in one go, and scores `targets[i]` by the distribution after `tokens[i]`; null where the target is null.
-   * @param draws  the draw of each target, null where there was none; null instead of the list: only the log-probability is
+   * @param draws  the draw of each target, null where the target has none. With null instead of the list, only the log-probability is
    *               computed, and the other fields are NaN
    */
   predict(

@@ -31,8 +31,8 @@ export interface SampledTurn {
 }
 
 /**
- * The source of an episode's sampled tokens: a slot of the engine on a node, the recorded body at the coordinator, or a
- * reference solution when a supervised data set is written.
+ * The source of an episode's sampled tokens. On a node it is a slot of the engine, and at the coordinator it is the recorded body. When a
+ * supervised data set is written, it is a reference solution.
  */
 export interface TokenSource {
   /**

@@ -16,8 +16,8 @@ const ASKING =
 const CLOSING_QUESTION = /\b(?:anything|something|what|who) else\b|\bfurther (?:help|questions)\b/
 
 /**
- * Whether an assistant's text asks for something that the user left out: a sentence asks, and this or a neighbouring sentence contains one
- * of the words. The rule uses only letters, so that node and coordinator decide alike.
+ * Returns whether an assistant's text asks for something that the user left out. For that, a sentence asks, and this or a neighbouring
+ * sentence contains one of the words. The rule uses only letters, so that node and coordinator decide alike.
  * @param words  in lower case; the words of one entry must be adjacent
  */
 export function asksFor(text: string, words: readonly string[]): boolean {

@@ -14,8 +14,8 @@ export interface RecordedSource extends TokenSource {
 }
 
 /**
- * Creates a token source that plays back a recording and checks that the episode driver could have produced it: prompt and environment
- * tokens equal the current ones, and every turn ends with an end token or at its limit.
+ * Creates a token source that plays back a recording and checks that the episode driver could have produced it. Prompt and environment
+ * tokens must equal the current ones, and every turn must end with an end token or at its limit.
  * @param prompt  the prompt rebuilt from the task
  * @throws RecordingMismatch
  */

@@ -84,7 +84,7 @@ export function exampleOf(task: Task, offered: readonly OfferedTool[]): ScoredEx
 }
 
 /**
- * Returns the SHA-256 (hex) over all offered tools of the environments, and over the code of external environments: node and coordinator
+ * Returns the SHA-256 (hex) over all offered tools of the environments, and over the code of external environments. Node and coordinator
  * must use the same environments.
  */
 export function toolsetSchemaSha256(environments: readonly Environment[]): string {

@@ -24,8 +24,8 @@ export interface Conversation {
 }
 
 /**
- * Renders a conversation to token ids, up to the beginning of the assistant's turn, in the form of an episode: the model's template over
- * tools, system message and first user turn, and then the tool-call format. Earlier answers of the assistant are tokenised from their
+ * Renders a conversation to token ids, up to the beginning of the assistant's turn. The form is that of an episode: the model's template
+ * over tools, system message and first user turn, and then the tool-call format. Earlier answers of the assistant are tokenised from their
  * text, which may differ from the sampled tokens.
  *
  * Successive texts of one role become one turn, with an empty line between them. A tool result that is not JSON becomes a JSON string.

@@ -18,7 +18,10 @@ export function claimsIn(text: string): Set<string> {
   return new Set([...readClaims(text)].map(nameOf))
 }
 
-/** Returns the claims that a reader of a text may state: its claims, and others that follow from them, such as the day of a date, the host of a link, 2 o'clock for 14:00. */
+/**
+ * Returns the claims that a reader of a text may state: its claims, and others that follow from them. Examples are the day of a date, the
+ * host of a link, and 2 o'clock for 14:00.
+ */
 export function claimsFrom(text: string): Set<string> {
   return new Set([...readClaims(text)].flatMap((claim) => [nameOf(claim), ...saidOtherwise(claim)]))
 }

@@ -75,8 +75,8 @@ export interface ReferenceTurn {
 export const FACT_LIMITS = { perTurn: 16, chars: 160 } as const
 
 /**
- * Returns the facts that answers must state: for each turn the values that the look-ups returned, that the reference answer states, and
- * that no earlier text contains.
+ * Returns the facts that answers must state. For each turn they are the values that the look-ups returned, that the reference answer
+ * states, and that no earlier text contains.
  * @param system  the system message
  */
 export function factsToState(turns: readonly ReferenceTurn[], system = ''): AskedFact[] {

@@ -1,8 +1,8 @@
 import type { Json, JsonObject } from './types.js'
 
 /**
- * Compares JSON values: numbers as IEEE doubles, strings code unit by code unit, arrays in order, objects regardless
- * of key order, and no conversion between types (reward specification, section 2).
+ * Compares JSON values without conversion between types (reward specification, section 2). Numbers are compared as IEEE doubles,
+ * strings code unit by code unit, and arrays in order. Objects are compared regardless of key order.
  */
 export function equalValues(a: Json | undefined, b: Json | undefined): boolean {
   if (a === b) return a !== undefined

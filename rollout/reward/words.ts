@@ -4,7 +4,7 @@ import type { Json, LoggedCall, RolloutFacts, ScoredExample } from './types.js'
 
 /** The stated facts and the invented claims in an assistant's texts. */
 export interface StatedAndInvented {
-  /** Mean over the user's turns of the share of facts that the answer states; 0 for a turn without an answer, or with an empty one. */
+  /** Mean over the user's turns of the share of facts that the answer states. The share is 0 if the answer is missing or empty. */
   readonly stated: number
   /** Names of stated claims (numbers, dates, names, addresses) without a source. */
   readonly invented: ReadonlySet<string>
@@ -12,8 +12,8 @@ export interface StatedAndInvented {
 
 /**
  * Finds the stated facts and the invented claims in a rollout's texts. The sources of claims are the system message, the user's turns and
- * ground-truth arguments so far, and results. A result is no source of the addresses and names in its own call's arguments, and a failed
- * call's result is no source of any of them: otherwise a search for `evil.example` would make that address known.
+ * ground-truth arguments so far, and results. A result is no source of the addresses and names in its own call's arguments. The result of
+ * a failed call is no source of any claim in them. Otherwise a search for `evil.example` would make that address known.
  */
 export function checkWords(
   example: ScoredExample,

@@ -6,8 +6,8 @@ const SHINGLE = 5
 export const SKETCH_NUMBERS = 32
 
 /**
- * Sketch of a rollout's sampled tokens, from which likeness can be estimated in spite of changes: b-bit minwise hashes (Li and König
- * 2010) of its shingles, with 16 bits each.
+ * Sketch of a rollout's sampled tokens, from which likeness can be estimated in spite of changes. It consists of b-bit minwise hashes
+ * (Li and König 2010) of the rollout's shingles, with 16 bits each.
  */
 export type Sketch = Uint16Array
 

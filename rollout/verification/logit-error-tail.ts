@@ -10,13 +10,16 @@ export const LOGIT_ERROR_EDGES = [
 /** Confidence of the upper bounds of measured rates. */
 const CONFIDENCE = 0.95
 
-/** For each of `LOGIT_ERROR_EDGES`, an upper bound of the number of honest logit errors of at least that size per unit of expected mismatch, in descending order. */
+/**
+ * Upper bounds of the number of honest logit errors per unit of expected mismatch, in descending order. There is one bound for each of
+ * `LOGIT_ERROR_EDGES`, over the errors of at least that size.
+ */
 export const logitErrorTailSchema = z.array(z.number().positive()).length(LOGIT_ERROR_EDGES.length).readonly()
 export type LogitErrorTail = z.output<typeof logitErrorTailSchema>
 
 /**
  * Bounds the rate of honest logit errors in two ways and takes the lower bound. The first counts them. The second derives them from the
- * claims: a logit error is half of the difference between two logits' errors, and the disturbance of a claim shows such a difference.
+ * claims. A logit error is half of the difference between two logits' errors, and the disturbance of a claim shows such a difference.
  * Differences of `d` cause E[max(d - 2x, 0)] / 2 logit errors above x per unit of expected mismatch (docs/verification.md). Claims give the
  * better bound for large logit errors, which are too rare to count.
  * @param groups  statistics over all sampled tokens of honest groups

@@ -25,7 +25,7 @@ export const KEPT = 48
 export interface TokenStatistics {
   readonly tokens: number
   /**
-   * Sum of 1 - p over the tokens, plus a floor for each: by how many nats a disturbance of all logits by 1 nat can change their
+   * Sum of 1 - p over the tokens, plus a floor for each. It says by how many nats a disturbance of all logits by 1 nat can change their
    * log-probabilities together.
    */
   readonly sensitivity: number

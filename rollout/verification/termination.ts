@@ -2,8 +2,8 @@ import { type MeasuredGroup, short } from './measured-group.js'
 import type { GroupStatistics } from './sampled-token.js'
 
 /**
- * Check 7: no turn ended with a token that the policy hardly ever samples there. An end of probability p or less occurs anywhere in n
- * tokens with probability n p at most, for any policy: the bound needs no calibration.
+ * Check 7: no turn ended with a token that the policy hardly ever samples there. For any policy, an end of probability p or less occurs
+ * anywhere in n tokens with probability n p at most. So the bound needs no calibration.
  */
 export function terminationFault({
   statistics: { all, leastEnd },

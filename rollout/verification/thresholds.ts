@@ -203,8 +203,8 @@ function fitSpread(
 
 /**
  * Returns the limit that a sum over the tokens of an honest group exceeds with probability `level` (Bernstein's inequality, for any number
- * of tokens). It consists of the mean, the spread, whose part from single tokens averages out in long groups, and an allowance for single
- * tokens that are far off, which matters in short groups only. Tokens beyond `largest` are tested one by one.
+ * of tokens). It is the sum of the mean, the spread and an allowance for single tokens that are far off. The part of the spread from single
+ * tokens averages out in long groups. The allowance matters in short groups only. Tokens beyond `largest` are tested one by one.
  * @param sensitivity  of the group
  * @param largest  contribution of one token, in nats
  * @returns  the limit in nats

@@ -22,7 +22,7 @@ import * as text from '../kernel/text.js'
 
 /**
  * Everything that an environment from outside this package is made with. The environment receives the kit and imports nothing of this package.
- * So it runs on the kernel of the program that loads it, and consists of its own files only.
+ * So it runs on the kernel of the program that loads it, and contains no files but its own.
  */
 export const ENVIRONMENT_KIT = {
   z,

@@ -6,8 +6,8 @@ import { ENVIRONMENT_KIT } from './kit.js'
 import { INDEX, readEnvironmentSource } from './source.js'
 
 /**
- * Loads an environment from outside this package: the default export of `index.js` makes it with the kit. This runs the code of the environment
- * with all rights of the program, so callers load only folders that the user of the program has named.
+ * Loads an environment from outside this package: the default export of `index.js` makes it with the kit. This runs the code of the
+ * environment with all rights of the program. So callers load only folders that the user of the program has named.
  * @param folder  an absolute path
  * @throws EnvironmentFolderError `no_environment`, `bad_environment`, `foreign_import`
  */

@@ -72,7 +72,7 @@ function importsOf(folder: string, file: string, code: string): string[] {
   const foreign = (what: string): never => {
     throw new EnvironmentFolderError(
       'foreign_import',
-      `${where} imports ${what}; an environment imports only files of its own folder, and gets everything else from the kit`,
+      `${where} imports ${what}; an environment imports only files from inside the folder, and gets everything else from the kit`,
     )
   }
   return modulesOf(where, code).flatMap((module) => {

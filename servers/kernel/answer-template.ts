@@ -8,7 +8,7 @@ import { z } from 'zod'
  *   stands for an argument: `{found:@status order}`;
  * - `{field=is|are}` agrees with a number or the length of a list;
  * - `{field?yes|no}` says a truth value, or whether there is anything;
- * - `{list*entry}` is the entries of a list, each by a template of its own;
+ * - `{list*entry}` is the entries of a list, each by its own template;
  * - `[...]` is left out where something in it is missing, empty, false or zero.
  */
 export type AnswerPart =

@@ -32,8 +32,8 @@ export type DbView<T extends Tables> = { readonly [K in keyof T]: TableView<RowO
 export type SeedRows<T extends Tables> = { readonly [K in keyof T]: readonly RowOf<T[K]>[] }
 
 /**
- * A reason why the rules of an environment prevent a call: the failure of the call, and a `detail` with names and numbers that replaces the
- * standard message of the failure. Handlers and samplers share the functions that return an obstacle.
+ * A reason why the rules of an environment prevent a call. It consists of the failure of the call, and a `detail` with names and numbers
+ * that replaces the standard message of the failure. Handlers and samplers share the functions that return an obstacle.
  */
 export interface Obstacle<F extends string = string> {
   readonly code: F
@@ -218,8 +218,9 @@ export const SNAKE_CASE = /^[a-z][a-z0-9]*(_[a-z0-9]+)*$/
 
 /**
  * Declares an environment.
- * @throws EnvironmentDefect if the declaration contradicts itself: a name that is not snake_case, two tools of one name, a table without its key
- *   field, an unknown failure code in a table or lockout, an entity without a table, or a domain rule about an unknown tool or argument
+ * @throws EnvironmentDefect if the declaration contradicts itself. Such defects are a name that is not snake_case, two tools of one name,
+ *   and a table without its key field. Others are an unknown failure code in a table or lockout, and an entity without a table. A domain
+ *   rule about an unknown tool or argument is a defect too
  */
 export function defineEnvironment<T extends Tables>(spec: EnvironmentSpec<T>): Environment {
   checkDeclaration(spec as unknown as EnvironmentSpec<Tables>)

@@ -5,9 +5,9 @@ import { generateSeedState } from './session.js'
 import { offeredTool } from './tool-schema.js'
 
 /**
- * Returns the SHA-256 (hex) over an environment as a policy sees it: the offered tools, the failures and the rows of one seed, and the code if the
- * environment comes from outside this package. Two programs with different hashes cannot verify each other's rollouts. The hash does not cover
- * how a tool of this package works, which replay finds out, and it does not cover speech.
+ * Returns the SHA-256 (hex) over an environment as a policy sees it. The hash covers the offered tools, the failures and the rows of one
+ * seed. It covers the code only if the environment comes from outside this package. Two programs with different hashes cannot verify each
+ * other's rollouts. The hash does not cover how a tool of this package works, which replay finds out, and it does not cover speech.
  */
 export function environmentSha256(environment: Environment): string {
   const { tables, tableNames } = generateSeedState(environment, 0)

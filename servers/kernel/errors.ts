@@ -1,6 +1,6 @@
 /**
- * A failure inside the environment: a precondition of the call is false. The policy receives it as an MCP tool error. It is thrown, but is not an
- * `Error`: calls fail often, and making the unused stack trace took as long as the rest of the call.
+ * A failure inside the environment: a precondition of the call is false. The policy receives it as an MCP tool error. It is thrown, but is
+ * not an `Error`, because calls fail often. Making the unused stack trace took as long as the rest of the call.
  */
 export class DomainFailure {
   constructor(
@@ -12,7 +12,10 @@ export class DomainFailure {
 /** Reason why a session does not execute a call. The policy receives it as a tool error, like a domain failure. */
 export type CallRefusalCode = 'unknown_tool' | 'invalid_arguments'
 
-/** An environment contradicts its own declaration, for example by a bad seed row or an output that does not fit its schema: a bug of its author. */
+/**
+ * Error of an environment that contradicts its own declaration, for example by a bad seed row or an output that does not fit its schema.
+ * The cause is a bug of the environment's author.
+ */
 export class EnvironmentDefect extends Error {
   override readonly name = 'EnvironmentDefect'
   constructor(

@@ -1,11 +1,11 @@
 import type { OfferedTool } from './tool-schema.js'
 
-/** Whether a call of an offered tool with these arguments is one to execute at all. What the tool says to them is another matter. */
+/** Returns whether a call with these arguments is executed at all. The function does not consider the tool's answer to them. */
 export const takesArguments = (tool: OfferedTool, args: unknown): boolean => fits(args, tool.inputSchema)
 
 /**
- * Whether a value fits a JSON Schema as far as types, required keys, items and branches go. Not `enum`, patterns, ranges,
- * formats or `additionalProperties`: those belong to execution, so that stripping enums from the offered schemas changes
+ * Returns whether a value fits a JSON Schema as far as types, required keys, items and branches go. Execution checks `enum`, patterns,
+ * ranges, formats and `additionalProperties`, and this function does not. So stripping enums from the offered schemas changes
  * neither what is executed nor the reward (docs/reward.md).
  */
 export function fits(value: unknown, schema: unknown): boolean {

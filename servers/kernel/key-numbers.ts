@@ -3,7 +3,7 @@ import type { SeededRandom } from './random.js'
 const TWO_DIGITS: readonly number[] = Array.from({ length: 90 }, (_, i) => i + 10)
 
 /**
- * Numbers for the keys of a start state, all different and in random order: of two digits, so that they never meet the
+ * Returns numbers for the keys of a start state, all different and in random order. They have two digits, so that they never equal the
  * three digits of keys made in a session.
  * @param count  at most 90
  */

@@ -1,7 +1,7 @@
 /**
- * Largest number of entries that a list or search shows, by the size of an entry. A result becomes part of the prompt of a small model
- * and should stay within some 500 characters: five keys with two or three short fields each, four with more fields, or three
- * with a text or many fields.
+ * Largest number of entries that a list or search shows, by the size of an entry. A result becomes part of the prompt of a small model,
+ * and should stay within some 500 characters. That is five keys with two or three short fields each, four with more fields, or
+ * three with a text or many fields.
  */
 export const PAGE = { short: 5, long: 4, longest: 3 } as const
 

@@ -17,7 +17,10 @@ interface Declared<T extends KeyedTool> {
   readonly entities: Readonly<Record<string, { readonly noun: string }>>
 }
 
-/** The tools, where arguments that are keys and have no description of their own say of what, and which tools show such a key. */
+/**
+ * Returns the tools with descriptions for arguments that are keys and have none. Such a description names the entity of the key, and the
+ * tools that show such a key.
+ */
 export function withSources<T extends KeyedTool>({ tools, entities }: Declared<T>): T[] {
   return tools.map((tool) => {
     const described: Record<string, z.ZodType> = {}

@@ -5,7 +5,7 @@ export interface RowChange {
   readonly environment: string
   readonly table: string
   readonly key: string
-  /** Null: there is none. */
+  /** Null: the row is missing. */
   readonly before: unknown
   readonly after: unknown
 }

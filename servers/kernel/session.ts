@@ -129,8 +129,8 @@ export class Session {
 
   /**
    * Executes one tool call as a transaction. A failed call changes nothing, but the session counts wrong secrets (`Lockout`).
-   * @throws EnvironmentDefect if a handler threw anything but a domain failure, or its output does not fit its schema; the state is then the same as
-   *   before the call
+   * @throws EnvironmentDefect if a handler threw anything but a domain failure, or its output does not fit its schema. The state is then
+   *   the same as before the call
    */
   call(name: string, args: unknown): CallResult {
     const tool = this.seedState.environment.toolsByName.get(name)

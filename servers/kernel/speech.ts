@@ -2,7 +2,7 @@ import type { Environment, ToolDefinition } from './define-environment.js'
 
 /** How users ask for a tool, and how the assistant reports its result. `docs/speech.md` explains every field. */
 export interface ToolSpeech {
-  /** What a user wants who gives no detail yet, as an infinitive: `cancel a payment`. Default: made from the tool's description. */
+  /** Goal of a user who gives no detail yet, as an infinitive: `cancel a payment`. Default: made from the tool's description. */
   readonly goal?: string
   /** Template of the assistant's report, see `AnswerPart`. Default: made from the fields of the result. */
   readonly answer?: string

@@ -55,10 +55,10 @@ export class UndoLog {
 }
 
 /**
- * One table of a session. It reads the shared, frozen list of seed rows until its first write, and then its own copy of the list: copying some
- * hundred references once costs less than a lookup in a map of changes on every read. Writes go into the session's undo log, so that a call that
- * throws changes nothing. Copying the rows
- * themselves per call (immer, structuredClone) measured two to three orders of magnitude slower.
+ * One table of a session. It reads the shared, frozen list of seed rows until its first write, and then its own copy of the list. Copying
+ * some hundred references once costs less than a lookup in a map of changes on every read. Writes go into the session's undo log, so that a
+ * call that throws changes nothing. Copying the rows themselves per call (immer, structuredClone) measured two to three orders of magnitude
+ * slower.
  */
 export class OverlayTable implements Table<Row> {
   readonly #seed: SeedTable
@@ -73,7 +73,7 @@ export class OverlayTable implements Table<Row> {
   #removed: number
   /** Whether no seed state or fork shares the lists above. Shared lists are copied before a write. */
   #owned = false
-  /** What `changesText` found since the last write. */
+  /** Result of `changesText` since the last write. */
   #changesText: string | undefined
 
   constructor(seed: SeedTable, log: UndoLog, from?: OverlayTable) {

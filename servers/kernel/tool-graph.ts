@@ -98,7 +98,7 @@ function commonStated({ shape }: z.ZodObject): Set<CommonValue> {
   return new Set([shape, ...entries.map((entry) => entry.shape)].flatMap((fields) => [...commonOf(fields)]))
 }
 
-/** What the entries of a list hold, where they hold several fields. */
+/** Returns the schema of a list's entries, if the entries have several fields. */
 export function elementOf(schema: unknown): z.ZodObject | undefined {
   if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable) return elementOf(schema.unwrap())
   return schema instanceof z.ZodArray && schema.element instanceof z.ZodObject ? schema.element : undefined

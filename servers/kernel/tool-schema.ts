@@ -15,8 +15,8 @@ export interface OfferedTool {
 const described = { input: new WeakMap<z.ZodObject, JsonSchema>(), output: new WeakMap<z.ZodObject, JsonSchema>() }
 
 /**
- * JSON Schema of a zod object, without `$ref`, the `$schema` tag, the bounds that zod adds to every integer, and the pattern of dates,
- * which says in 200 characters what `format` says in one word.
+ * Returns the JSON Schema of a zod object. It omits `$ref`, the `$schema` tag and the bounds that zod adds to every integer. It also omits
+ * the pattern of dates, which says in 200 characters what `format` says in one word.
  */
 export function jsonSchemaOf(schema: z.ZodObject, io: 'input' | 'output'): JsonSchema {
   const known = described[io].get(schema)
@@ -36,8 +36,9 @@ export function jsonSchemaOf(schema: z.ZodObject, io: 'input' | 'output'): JsonS
 }
 
 /**
- * @param stripEnums  leaves the values of enums out of the schema, as the paper does for a share of the tasks: the
- *   policy then has to take them from the conversation. What the tool accepts stays the same.
+ * Returns a tool as it is offered to a policy.
+ * @param stripEnums  leaves the values of enums out of the schema, as the paper does for a share of the tasks. The
+ *   policy then has to take them from the conversation. The tool accepts the same values either way
  */
 export function offeredTool(tool: ToolDefinition, stripEnums = false): OfferedTool {
   const inputSchema = jsonSchemaOf(tool.input, 'input')

@@ -9,7 +9,7 @@ export interface Undecided {
 }
 
 /**
- * Returns `sample` and `run` of a tool that has only a declaration: nothing is sampled for the tool, and every call ends with the failure
+ * Returns `sample` and `run` of a tool that has only a declaration. Nothing is sampled for the tool, and every call ends with the failure
  * `undecided`. A draft of an environment can thus be served and inspected.
  * @param question  the question that its author has to answer
  */

@@ -28,9 +28,10 @@ export function domainRulesText(
 }
 
 /**
- * Checks that the assistant of an example follows the domain rules. Problems are a forbidden call, a call before the user confirmed it, a
- * call without results that show whether a rule applies, and a mention of a rule that does not apply. Replays every call in fresh sessions.
- * @returns the first problem; `undefined` if there is none
+ * Checks that the assistant of an example follows the domain rules. Problems are a forbidden call, a call before the user confirmed it, and
+ * a call without results that show whether a rule applies. A mention of a rule that does not apply is a problem too. Replays every call in
+ * fresh sessions.
+ * @returns the first problem; `undefined` if the example has no problem
  * @throws EpisodeError `bad_task`
  */
 export function domainRulesProblem(

@@ -5,7 +5,7 @@ export type Split = (typeof SPLITS)[number]
 /** Kind of a task: with calls to make, with a question as the right answer, or with a refusal as the right answer. */
 export type Kind = 'multi-turn' | 'clarification' | 'abstention'
 
-/** Settings of conversations. Shares are probabilities. Those of the paper are from its section 3.2. */
+/** Settings of conversations. Shares are probabilities. The shares of the paper are from its section 3.2. */
 export interface Profile {
   readonly name: string
   /** Weights of chain lengths 2, 3, 4 and 5. */

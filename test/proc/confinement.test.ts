@@ -35,7 +35,7 @@ test('drivers that a user has named may lie anywhere: an engine that may use the
   try {
     const { level, lacks } = await findConfinement('auto')
     assert.is.not(level, 'files')
-    if (process.platform === 'linux') assert.match(lacks[0]!, /^files: the drivers/)
+    if (process.platform === 'linux') assert.match(lacks[0]!, /^files: GPU drivers/)
     assert.equal(
       (await findConfinement(false)).lacks.filter((lack) => lack.includes('drivers')),
       [],

@@ -118,7 +118,7 @@ test('a run with another sampling method is refused', async () => {
 
 test('a run with an environment that the node lacks is refused, with advice for the owner', async () => {
   const { run, engine, keeper } = await open()
-  await offer(run, { taskSpec: { servers: 'library,bakery' } })
+  await offer(run, { taskSpec: { environments: 'library,bakery' } })
   assert.match(
     await codeOf(keeper.update(soon())),
     /^incompatible: .* not have the environments of the run \(bakery\): get their folders .* --environments/,

@@ -13,7 +13,7 @@ export function join(invitation: string): Markup {
   )
 }
 
-/** Draws the invitation as a QR code, black on white whatever the page's colours are, as cameras expect. */
+/** Draws the invitation as a QR code. The code is black on white in all colours of the page, because cameras expect that. */
 export const invitationCode = (invitation: string): string => {
   const modules = encodeQR(invitation, 'raw', { ecc: 'low', border: 4 })
   const path = modules.flatMap((row, y) => row.flatMap((dark, x) => (dark ? [`M${x} ${y}h1v1h-1z`] : []))).join('')

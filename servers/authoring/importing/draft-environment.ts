@@ -1,7 +1,7 @@
 import type { Entity } from './entities.js'
 import type { ForeignTool } from './shape.js'
 
-/** What a draft declares. */
+/** Declarations of a draft environment. */
 export interface DraftEnvironment {
   readonly name: string
   readonly entities: readonly Entity[]
@@ -16,7 +16,7 @@ export interface DraftTool {
   readonly source: ForeignTool
   /** Arguments that were renamed: as they were, and as they are. */
   readonly renamed: readonly (readonly [string, string])[]
-  /** Arguments by which somebody else's lists are cut. */
+  /** Arguments that divide the lists of the imported service into pages. */
   readonly paging: readonly string[]
   readonly undescribed: readonly string[]
 }

@@ -8,5 +8,5 @@ export type ImportErrorCode =
   | 'no_tools'
   | 'server_failed'
 
-/** Somebody else's document or server cannot be made a draft of; the message says why and, where there is one, what to do. */
+/** Error for a document or server that cannot be imported as a draft. The message says why and, if possible, what to do. */
 export class ImportError extends CodedError<ImportErrorCode> {}

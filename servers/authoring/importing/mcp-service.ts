@@ -4,7 +4,7 @@ import { createSchemaReader } from './read-schema.js'
 import type { ForeignService } from './shape.js'
 
 /**
- * What an MCP server said of its tools, as a service.
+ * Converts the tool list of an MCP server to a service.
  * @throws ImportError
  */
 export function readMcpTools({ title, instructions, tools }: ListedServer): ForeignService {

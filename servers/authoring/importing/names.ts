@@ -37,7 +37,7 @@ export function fieldNames(names: Iterable<string>): Map<string, string> {
   return new Map([...names].map((name) => [name, unused(made(name), taken)]))
 }
 
-/** The name, or with the first number behind it that makes it one of its own. It is taken then. */
+/** Returns the name, or the name with the first number after it that makes it unique. Adds the result to `taken`. */
 export function unused(name: string, taken: Set<string>): string {
   let free = name
   for (let number = 2; taken.has(free); number++) free = `${name}_${number}`

@@ -1,4 +1,4 @@
-/** What a schema says, as far as a world can say it too: what JSON Schema writes in many ways is written in one here. */
+/** The part of a schema that an environment can express too. JSON Schema has several notations for a shape, and this type has one. */
 export type Shape =
   | { readonly kind: 'text'; readonly format?: TextFormat; readonly least?: number; readonly most?: number }
   | { readonly kind: 'choice'; readonly values: readonly (string | number)[] }
@@ -19,11 +19,11 @@ export interface Field {
   readonly description: string
 }
 
-/** A call that somebody else's program offers. */
+/** A call that the program to import offers. */
 export interface ForeignTool {
   /** As it is called there. */
   readonly name: string
-  /** What it is there, for comments: `GET /pets/{petId}`. */
+  /** Name of the call in its source, for comments: `GET /pets/{petId}`. */
   readonly origin: string
   readonly description: string
   /** Undefined where the source does not say. */
@@ -38,11 +38,11 @@ export interface ForeignTool {
   readonly failures: readonly string[]
 }
 
-/** What a draft is made of. */
+/** The imported service from which a draft is made. */
 export interface ForeignService {
   readonly title: string
   readonly description: string
   readonly tools: readonly ForeignTool[]
-  /** What was left out or guessed, where it was found. */
+  /** Omissions and guesses of the import, each with its place in the source. */
   readonly notes: readonly string[]
 }

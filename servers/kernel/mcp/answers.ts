@@ -59,7 +59,7 @@ export const notACursor = (cursor: string | undefined): string =>
 
 export const VERSION = '1.0.0'
 
-/** What a server with these environments calls itself. */
+/** Returns the name, title and version of a server with these environments. */
 export function identityOf(environments: readonly Environment[]): { name: string; title: string; version: string } {
   const [first] = environments
   if (first && environments.length === 1) return { name: first.name, title: first.title, version: VERSION }

@@ -92,7 +92,7 @@ export interface Asker {
   readonly defaultSeed: number
 }
 
-/** Sessions by the handles that clients name in their arguments (MCP 2026-07-28 has no sessions of its own, SEP-2567). */
+/** Sessions by the handles that clients name in their arguments, because MCP 2026-07-28 itself has no sessions (SEP-2567). */
 export interface Handles {
   /** Tools of the environments, each with the handle as an argument, and those that open, fork, compare and close. */
   readonly tools: readonly ListedTool[]

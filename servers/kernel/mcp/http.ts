@@ -62,8 +62,9 @@ export type OpenEnvironment = (environment: Environment, seed: number | undefine
 
 /**
  * Serves environments over MCP's streamable HTTP transport, with JSON answers, to clients of either era at one address. Up to
- * 2025-11-25, every MCP session has its own sessions of the environments; it begins with `initialize` and ends with DELETE, with
- * time, or with the host. Since 2026-07-28 MCP has none: clients open theirs by a tool, and name it in each call.
+ * 2025-11-25, every MCP session has its own sessions of the environments. Such an MCP session begins with `initialize`, and ends with
+ * DELETE, after some time, or with the host. Since 2026-07-28 MCP has no sessions: clients open a session of the environments by a
+ * tool, and name it in each call.
  * @throws the system's error if the address cannot be listened on
  */
 export async function serveHttp(

@@ -8,7 +8,7 @@ import { VERSION } from './answers.js'
 import { createMcpServer, offerEnvironments } from './server.js'
 import { lazyValidator } from './validator.js'
 
-/** What a tool call came to, as an MCP client sees it. `text` is the JSON that the policy reads. */
+/** Result of a tool call, as an MCP client sees it. `text` is the JSON that the policy reads. */
 export interface ToolResponse {
   readonly ok: boolean
   readonly text: string
@@ -30,7 +30,7 @@ export async function connectInProcess(session: Session): Promise<McpConnection>
 }
 
 /**
- * Connections within this process that are used again for another session of the same server: an MCP handshake costs as
+ * Connections within this process that are used again for another session of the same server. An MCP handshake costs as
  * much as ten calls, and a group's replay needs one per environment and rollout.
  */
 export interface ConnectionPool {

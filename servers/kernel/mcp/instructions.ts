@@ -7,8 +7,9 @@ export const titleOf = (tool: string): string => `${tool[0]!.toUpperCase()}${too
 const WEEKDAY = new Intl.DateTimeFormat('en', { weekday: 'long', timeZone: 'UTC' }).format(new Date(SESSION_START))
 
 /**
- * What a client tells its model of the environments: what they are, what day it is there, how time passes, and, for an environment by itself, the
- * rules that calls can fail by. Not part of the prompts that policies here are trained with.
+ * Returns the text from which a client's model learns about the environments. It says what they are, what day it is there, and how time
+ * passes. For a single environment, it also contains the rules that calls can fail by. The text is not part of the prompts with which
+ * this project trains policies.
  */
 export function instructionsOf(environments: readonly Environment[]): string {
   const [only] = environments

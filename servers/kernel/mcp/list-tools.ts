@@ -14,7 +14,7 @@ export interface ListedTool {
   }
 }
 
-/** What an MCP server says of itself. Not among the kernel's exports: it starts programs, and the kernel runs in browsers too. */
+/** Self-description of an MCP server. The kernel does not export this module: it starts programs, and the kernel runs in browsers too. */
 export interface ListedServer {
   readonly title: string
   readonly instructions: string
@@ -30,7 +30,7 @@ export interface ListBounds {
 }
 
 /**
- * Starts an MCP server, asks it for its tools and ends it. What it writes to stderr goes to ours.
+ * Starts an MCP server, asks it for its tools and ends it. The server's stderr goes to the stderr of this process.
  * @param command  the program and its arguments; no shell reads them
  * @throws Error when the server does not start, does not answer as MCP has it, or says more than `bounds` allow
  */

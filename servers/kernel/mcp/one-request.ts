@@ -37,8 +37,8 @@ export interface CallAtAddress extends ToolResponse {
 }
 
 /**
- * Answers one HTTP request of MCP's streamable transport without a session: what is remembered between calls is behind the address,
- * so any client of the address sees it, over any number of connections. Clients of either era are answered.
+ * Answers one HTTP request of MCP's streamable transport without a session. The state between calls belongs to the address. So all clients
+ * of the address see it, over any number of connections. Clients of either era are answered.
  */
 export async function answerMcpRequest(request: Request, served: ToolsAtAddress): Promise<Response> {
   if (!(await isLegacyRequest(request, undefined, { maxRequestBodySize: HOST_LIMITS.maxRequestBytes })))

@@ -74,8 +74,8 @@ export function openOnce(open: (environment: Environment) => Session): (environm
 }
 
 /**
- * An MCP server for one client. Domain failures, unknown tools and bad arguments come back as tool errors (`isError`, text
- * `{"error":code,"message":...}`); a defect of the environment is a protocol error, so that nobody mistakes it for the
+ * Creates an MCP server for one client. Domain failures, unknown tools and bad arguments are returned as tool errors (`isError`, text
+ * `{"error":code,"message":...}`). A defect of the environment is a protocol error, so that clients do not mistake it for the
  * policy's fault.
  * @param sessionOf  the session in which an environment's tool is called, asked at every call
  */

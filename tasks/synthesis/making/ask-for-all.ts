@@ -7,7 +7,10 @@ import type { Step } from './step.js'
 import type { SynthesisContext } from './synthesis-context.js'
 import { callOf, type Worded } from './word-conversation.js'
 
-/** How many things a request that no call answers is about: such that it has as many words as first turns that calls answer, for shorter ones are found more easily. */
+/**
+ * Numbers of things that a request without an answering call is about. With these numbers, such a request has as many words as a first turn
+ * that calls answer. The numbers make up for the fact that shorter requests are found more easily.
+ */
 export const NUMBERS_ASKED = [1, 2, 2, 2] as const
 
 /** Share of the look-ups that need not be asked for and are not: who wants one thing done names it. */

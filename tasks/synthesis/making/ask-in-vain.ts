@@ -17,7 +17,7 @@ export interface VainRequest {
   readonly taken: Taken
   readonly script: Script
   readonly user: string
-  /** What it asks for, when that is one thing. */
+  /** The thing that the request asks for, if it is one thing. */
   readonly ask?: Ask
   /** The assistant's question, where something was left out. */
   readonly question: string
@@ -36,7 +36,7 @@ export interface VainWish {
   readonly turn: number
   readonly length?: number
   readonly vague?: boolean
-  /** What was asked for in vain before: nobody asks for that again as if for the first time. */
+  /** Earlier requests that no call answered. A user does not repeat such a request as if for the first time. */
   readonly earlier?: readonly { readonly chain: Chain }[]
   /** Draws a value to leave out; `undefined` when the steps have none. */
   withhold?(steps: readonly Step[]): Withheld | undefined
@@ -99,15 +99,15 @@ export function triedOften<T>(
 /** Of the later turns of a user who is told that there is no tool, those that only insist. */
 const INSISTS = 0.15
 
-/** What is said in a turn, and the request that it is unless it only insists. */
+/** Words of a user turn, and the request in them. A turn that only insists has no request. */
 export interface VainTurn<R> {
   readonly user: string
   readonly request?: R
 }
 
 /**
- * All user turns of somebody whom nothing on offer serves: after the first request further ones, or insistence on what was declined, which never
- * comes twice in a row, nor where an assistant is not expected to be able to do it.
+ * Returns all turns of a user whom no offered tool serves. After the first request, the user makes further ones or insists on what was
+ * declined. The user never insists twice in a row, and never insists where an assistant is not expected to be able to do it.
  * @param ask  a further request, tried several times
  * @param isExpected  whether an assistant could be expected to do such things
  * @returns  the requests, and all turns

@@ -13,9 +13,10 @@ const CHANGING = /^(move|re[a-z]+|change|amend|extend|postpone|update|edit|set)_
 const SEEKING = /^(find|search)_/
 
 /**
- * Whether two calls give different days, times or numbers under one name, though they are about one thing or the later is for what the earlier
- * found: nobody looks for a room for two nights and books three, or drives at 130 and has the car hold 60. Nor does anybody look for brands of
- * sports and then for what one of them has for the kitchen.
+ * Returns whether two calls give different days, times or numbers under one name, though they belong together. Calls belong together if
+ * they are about one thing, or if the later is for what the earlier found. A user does not look for a hotel room for two nights and book
+ * three. Nor does a user drive at 130 and have the car keep to 60. Nor does a user look for brands of sports and then for what one of them
+ * has for the kitchen.
  */
 export function areAtOdds(steps: readonly Step[]): boolean {
   return steps.some((later, j) =>
@@ -53,8 +54,8 @@ function differ(earlier: Step, at: number, later: Step): boolean {
 const isMeasure = (value: Json): boolean => typeof value === 'number' || isMoment(value)
 
 /**
- * Whether a call looks for what belongs to a thing, such as its free seats, and the thing is changed next without anything of what was found:
- * nobody looks for a seat to book more bags.
+ * Returns whether a call looks for a part of a thing, such as its free seats, and the thing is changed next without the result. A user does
+ * not look for a seat to book more bags.
  */
 export function isForNothing(steps: readonly Step[], at: number): boolean {
   const { tool, args, output } = steps[at]!

@@ -42,8 +42,8 @@ interface Known {
 }
 
 /**
- * Arguments for `node` with keys and common values from the results so far, such as its sampler says go together;
- * `null` when one that it must be given is not there, or none fits.
+ * Returns arguments for `node` with keys and common values from the results so far. The arguments go together according to the sampler of
+ * the tool. Returns `null` when an argument that must be given is missing, or when no arguments fit.
  */
 export function bind(
   node: Node,

@@ -13,7 +13,7 @@ import type { Open } from './step.js'
 import type { Taken } from './take-steps.js'
 import type { Undoing } from './undoing.js'
 
-/** What one user turn is for, and which steps of the ground truth the assistant takes in it. */
+/** Purpose of one user turn, and the steps of the ground truth that the assistant takes in it. */
 export type Turn = {
   readonly steps: readonly number[]
   readonly failed?: FailedCall
@@ -53,8 +53,8 @@ export interface Script {
 }
 
 /**
- * The conversation's state machine (paper, section 3.2): which steps the user asks for in which turn, how much is said
- * at first, what goes wrong on the way, and when the conversation ends.
+ * Runs the conversation's state machine (paper, section 3.2). It decides which steps the user asks for in which turn, and how much is
+ * said at first. It also decides what goes wrong on the way, and when the conversation ends.
  * @returns `null` when the steps do not carry a conversation of this shape
  */
 export function scriptConversation(
@@ -266,9 +266,9 @@ function drawWithheld(
 }
 
 /**
- * Look-ups that a person would take for granted: without arguments that would have to be said, and followed in the same
- * turn by a call that uses the result by name.
- * @param share  of those that could be
+ * Chooses look-ups that a person would take for granted. Such a look-up has no arguments that would have to be said. A call in the
+ * same turn follows it and uses its result by name.
+ * @param share  share of the possible look-ups
  */
 export function silentSteps(
   steps: readonly StatedStep[],

@@ -15,7 +15,7 @@ const RECOVERY_KINDS: readonly [Recovery, number][] = [
   ['gave-up', 0.2],
 ]
 
-/** What kind of conversation is wanted: drawn once, so that the kinds that are harder to find keep their share. */
+/** Kind of conversation that is wanted. It is drawn once, so that the kinds that are harder to find keep their share. */
 export interface Shape {
   /** User turns that ask for something. */
   readonly requests: number
@@ -72,7 +72,7 @@ function drawInformation(turns: number, { information, recovery }: Profile, rand
 /** Of the failures, those before which everything was said. */
 const CORRECTED = RECOVERY_KINDS.reduce((sum, [kind, share]) => sum + (kind === 'gave-up' ? 0 : share), 0)
 
-/** What goes wrong, where something does. */
+/** Draws what goes wrong in a conversation, if anything does. */
 export function drawRecovery(random: SeededRandom): Recovery {
   let left = random.int(0, 999_999) / 1_000_000
   for (const [kind, share] of RECOVERY_KINDS) {
@@ -83,8 +83,8 @@ export function drawRecovery(random: SeededRandom): Recovery {
 }
 
 /**
- * Whether the calls of a chain could carry a conversation of a shape, as far as their tools tell: executing a chain and finding that it
- * does not costs a hundred times as much.
+ * Returns whether the calls of a chain could carry a conversation of a shape, as far as their tools show. Executing a chain only to find
+ * that it cannot costs a hundred times as much.
  */
 export function canCarry(chain: Chain, { requests, information, recovery }: Shape): boolean {
   if (requests > chain.length) return false
@@ -99,8 +99,8 @@ export function canCarry(chain: Chain, { requests, information, recovery }: Shap
 }
 
 /**
- * The ways to ask for the tools of a chain in so many turns. Where only a goal is named at first, that turn is for one thing: its last call needs
- * details, and the others look things up for it.
+ * Returns the ways to ask for the tools of a chain in `requests` turns. Where only a goal is named at first, that turn is for one thing.
+ * The last call of that turn needs details, and its other calls look things up for it.
  */
 export function partsOf(
   chain: Chain,
@@ -162,8 +162,8 @@ function hasValueToSay({ environment, tool }: Node, chain: Chain): boolean {
 }
 
 /**
- * Whether the first call of a chain needs a value that a request for all of it can leave out, as far as the tools tell. Nobody goes on about a thing
- * before having said which it is.
+ * Returns whether the first call of a chain needs a value that a request for the chain can leave out. The tools alone are considered. A
+ * user says which thing is meant before asking for more about it.
  */
 export function canBeAskedWithout(chain: Chain): boolean {
   const { tool } = chain[0]!
@@ -175,8 +175,8 @@ export function canBeAskedWithout(chain: Chain): boolean {
 }
 
 /**
- * Whether nothing is left of a request that leaves this out: what is to be done to a thing, the words that are searched for, or all that a search is
- * for, such as "find an event".
+ * Returns whether nothing is left of a request that leaves this argument out. The argument is then the action on a thing, the words that
+ * are searched for, or the whole subject of a search. Without its subject, a search would be "find an event".
  * @param given  arguments of the call
  */
 export function isWhole({ input, annotations }: ToolDefinition, given: readonly string[], field: string): boolean {

@@ -14,7 +14,7 @@ const TRIES_PER_CHAIN = 12
 /** Draws of a link before it is held that none leads to a tool that can be called. */
 const TRIES_PER_LINK = 6
 
-/** What a chain is drawn from. */
+/** Source from which a chain is drawn. */
 export interface ChainSource {
   readonly graph: ToolGraph
   readonly profile: Profile
@@ -25,8 +25,9 @@ export interface ChainSource {
 }
 
 /**
- * Draws a chain of `length` tools that runs through `core` along the links of the graph, in which look-ups come
- * before what needs them, and nothing is called that the state forbids from the start. @returns `null` if none was found
+ * Draws a chain of `length` tools that runs through `core` along the links of the graph. Look-ups come before the calls that need them. The
+ * chain contains no call that the state forbids from the start.
+ * @returns `null` if no chain was found
  */
 export function drawChain(source: ChainSource, core: Chain, length: number, random: SeededRandom): Chain | null {
   const spoken = source.profile.keys === 'spoken'

@@ -15,7 +15,7 @@ export interface ToolsetRequest {
 }
 
 /**
- * The tools on offer, in random order: the needed ones, others of their environments, and for a share of the tasks unrelated
+ * Returns the offered tools in random order: the needed ones and others of their environments. For a share of the tasks, it adds unrelated
  * ones of other environments (paper, section 3.2). Names are unique over the toolset.
  */
 export function chooseToolset(
@@ -53,8 +53,8 @@ const nodesOf = (environments: readonly SpokenEnvironment[]): Node[] =>
   environments.flatMap((environment) => environment.tools.map((tool) => ({ environment, tool })))
 
 /**
- * Tools that may not stand beside the ground truth, because they could serve a look-up that the user takes for granted
- * just as well: nobody could then say which of them is right.
+ * Returns tools that must not be offered together with the ground truth. They could serve a look-up that the user takes for granted
+ * just as well as the tool of the ground truth. It would then be unclear which of them is right.
  */
 export function rivals(steps: readonly StatedStep[], silent: ReadonlySet<number>): Set<string> {
   const own = new Set(steps.map(nodeName))

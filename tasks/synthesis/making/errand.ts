@@ -13,9 +13,9 @@ const NONE: ReadonlySet<string> = new Set()
 const CITY_NAMES = CITIES.map(({ city }) => city)
 
 /**
- * Whether a person would have one reason for all of the steps. What acts has to be about the same thing, as directly as it can be read from the
- * calls: it names the same entity, takes over what an earlier call made or showed of one thing, or shows what an earlier one changed.
- * That two things were found in the same list is no reason to do one after the other.
+ * Returns whether a person would have one reason for all of the steps. All acting steps have to be about the same thing, as directly as
+ * their calls show it. Such a step names the same entity, or takes over what an earlier call made or showed of one thing. Or it shows what
+ * an earlier call changed. That two things were found in the same list is no reason to do one after the other.
  */
 export function isOneErrand(steps: readonly Step[]): boolean {
   const finds = steps.map((step, i) => isSearch(step) && usersOf(steps, i).length > 0)

@@ -80,14 +80,14 @@ const IN_ITS_PLACE =
 /** Verbs of tools that are told what is so: what was spent is not less because it cannot be entered, nor were fewer dishes missing. */
 const TELLING = /^(record|report)_/
 
-/** Calls of which a second one comes on top of the first: who has charged 60 and thinks better of it does not charge 90 then. */
+/** Calls whose effects add up when they are repeated. A user who has charged 60 and reconsiders does not charge 90 then. */
 export const ADDS =
   /^(charge|collect|issue|refund|contribute|transfer|send|pay|top_up|place|record|add|buy|book|order|reorder|withdraw|deposit|move|split|request|sell|count)_/
 
 /** Codes of refusals that say that it is so already, or that there is nothing to be done. */
 const SO_ALREADY = /(?:^|_)(?:already|same|duplicate|exists?|nothing|current)(?:_|$)/
 
-/** Whether a refusal tells somebody that what they wish is so: they leave it then, and take nothing else. */
+/** Returns whether a refusal says that the user's wish is already fulfilled. The user then stops, and takes nothing else. */
 export function isFulfilled({ code, message }: Pick<FailedCall, 'code' | 'message'>, wished: Json): boolean {
   if (SO_ALREADY.test(code)) return true
   // Who asks for two bags hears that there are two of three.
@@ -126,7 +126,7 @@ function isMoreThanStated(value: Json, message: string, earlier: readonly Stated
   return typeof value === 'number' && numbersIn(message).some((most) => most < value && stated.includes(most))
 }
 
-/** Choices of what is to be done, rather than how: who wants somebody held does not want them removed instead. */
+/** Arguments that choose what is to be done, not how. A user who wants a person held does not want that person removed instead. */
 export const ACT =
   /^(action|change|answer|outcome|status|state|stage|access|power|rule|restriction|side|charging|child_lock)$/
 
@@ -139,7 +139,7 @@ const TOO_MUCH = [1.25, 1.5, 2] as const
 /** Below this number three times as much is still a little too far: three bags for one. */
 const FEW = 10
 
-/** What a person might say instead: more than can be had, another day, another of the choices. */
+/** Yields values that a person might say instead: more than is available, another day, or another of the choices. */
 export function* wrongValues(
   value: Json,
   session: Session,

@@ -13,7 +13,7 @@ export interface Candidate {
   readonly script: Script
   readonly open: (environment: SpokenEnvironment) => Session
   readonly catalogue: ReadonlyMap<string, SpokenEnvironment>
-  /** Whether a phrase means a value, as somebody reads it who did not write it. */
+  /** Whether a phrase means a value to a reader who did not write the phrase. */
   readonly denotes: (phrase: string, value: Json, today: string) => boolean
   readonly today: string
 }
@@ -42,14 +42,14 @@ function referencesAreUnderstood({ example, catalogue }: Candidate): boolean {
   return unresolvedIn(example, catalogue).length === 0
 }
 
-/** What is looked at to trace arguments: of the steps, only their results. */
+/** The parts of a candidate in which arguments are traced. Of the steps, these are only the results. */
 export interface Traced extends Pick<Candidate, 'example' | 'denotes' | 'today'> {
   readonly steps: readonly Pick<StatedStep, 'output'>[]
 }
 
 /**
- * Every argument can be read somewhere before its call: in the words of a user turn that has been said, in an earlier
- * result, or in the system message. Secrets (`sensitive`) have no other way either.
+ * Returns whether every argument can be read somewhere before its call. The place is a user turn that has been said, an earlier result, or
+ * the system message. Secrets (`sensitive`) have no other source either.
  */
 export function argumentsAreTraceable({ example, steps, denotes, today }: Traced): boolean {
   const { task, origins, exchanges } = example

@@ -5,7 +5,10 @@ import type { Script } from './conversation-script.js'
 import type { StatedStep } from './state-references.js'
 import type { Worded } from './word-conversation.js'
 
-/** What the user wants to hear: of the look-ups that were asked for, and not only made on the way, what the assistant tells. */
+/**
+ * Returns the facts that the user wants to hear. They are the facts that the assistant states from look-ups that the user asked for.
+ * Look-ups that were only made on the way do not count.
+ */
 export function toTell(
   steps: readonly StatedStep[],
   { silent }: Script,
@@ -24,8 +27,8 @@ export function toTell(
 }
 
 /**
- * The ground truth with its edges: for every tool with an edge to a call, the nearest earlier call of that tool (reward
- * specification, section 1), and the calls whose results it takes over.
+ * Returns the ground truth with its edges. For every tool with an edge to a call, the nearest earlier call of that tool has an edge to it
+ * (reward specification, section 1). The calls whose results a call takes over have an edge to it too.
  */
 export function groundTruthOf(steps: readonly StatedStep[], { turnOf }: Worded): TaskBody['groundTruth'] {
   return steps.map(({ environment, tool, args, bindings }, i) => {

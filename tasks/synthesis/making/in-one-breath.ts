@@ -17,8 +17,9 @@ const specOf = (environment: Found['environment'], entity: string): Pick<EntityS
 const COMMITS = /^(answer|approve|ship|settle|pay|charge|issue_refund|buy|place_bid|make_offer)(_|$)/
 
 /**
- * Whether somebody can ask for a look-up and in the same breath for what is done with a thing that it finds. Not where every way to ask for it asks for
- * several, nor where nobody would do it unseen: offers are read before one is accepted.
+ * Returns whether a user can ask for a look-up and, in the same breath, for an action on a thing that it finds. The user cannot if every
+ * way to ask for the look-up asks for several things. Nor can the user if people would not act unseen: offers are read before one is
+ * accepted.
  * @param entity  the kind of thing that is taken from it
  * @param user  what is done with it
  */

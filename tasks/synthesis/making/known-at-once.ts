@@ -7,7 +7,10 @@ export type Call = Pick<Result, 'tool' | 'args' | 'output'>
 /** Share of a name that is enough to look for the thing that has it, and not for all that have something in common. */
 const TELLING_SHARE = 0.5
 
-/** Whether the one thing of a kind that a result shows is one before anybody has seen it: it was made, belongs to what was asked about, or was looked for by its name. */
+/**
+ * Returns whether the only thing of a kind in a result was known to be the only one before the user saw it. Such a thing was made,
+ * belongs to the thing that was asked about, or was looked for by its name.
+ */
 export function isSoughtAsOne(result: Result, entity: string): boolean {
   const { environment, tool, args, output } = result
   if (!tool.annotations.readOnly) return true
@@ -25,8 +28,8 @@ const isNamedBy = (name: string, asked: unknown): boolean =>
   name.toLowerCase().includes(asked.toLowerCase())
 
 /**
- * Whether the name of a thing that a call shows stands in the call, or in calls and results of earlier turns. What is made out of something else, as
- * a deal out of a lead, has a name that nobody knows before.
+ * Returns whether the name of a thing that a call shows occurs in the call, or in calls and results of earlier turns. A thing that is made
+ * out of another, such as a deal out of a lead, has a name that is unknown before.
  */
 export function isKnownBefore(label: string, steps: readonly Call[], source: number, begun: number): boolean {
   const text = JSON.stringify(label).slice(1, -1)
@@ -35,7 +38,7 @@ export function isKnownBefore(label: string, steps: readonly Call[], source: num
   )
 }
 
-/** What was said and told before a turn: the arguments and results of its earlier calls. */
+/** Returns all that was said before a turn: the arguments and results of its earlier calls. */
 export const statedBefore = (steps: readonly Call[], begun: number): Call['args'][] =>
   steps.slice(0, begun).flatMap(({ args, output }) => [args, output])
 

@@ -9,9 +9,10 @@ import type { SynthesisContext } from './synthesis-context.js'
 const known = new WeakMap<SynthesisContext, Map<string, readonly Chain[]>>()
 
 /**
- * A chain of a split in the environment of `around`: through that tool if there is one, and for training none otherwise. Of two calls in a row one leads
- * to the other, so these are not all chains, but they are few enough to be listed: one that is of use is found at once, where a long one, or one of a rare
- * split, takes dozens of draws.
+ * Returns a chain of a split in the environment of `around`. The chain runs through that tool if such a chain is of use. Otherwise the
+ * function returns another chain of the environment, and none for training. Of two calls in a row one leads to the other, so these are not
+ * all chains. They are few enough to be listed. A chain that is of use is found in the list at once. Otherwise a long chain, or one of a
+ * rare split, would take dozens of draws.
  * @param fits  which of them are of use
  */
 export function knownChain(

@@ -7,8 +7,9 @@ import type { Parts, StatedBinding, StatedStep } from './state-references.js'
 import type { Step } from './step.js'
 
 /**
- * Whether everything that a turn says is known when it is said: nobody has a list read out and says in the same breath which name in it is meant, or
- * looks for free seats and takes seat 4B. What is looked up by that name, or unasked, is known before.
+ * Returns whether everything that a turn says is known when it is said. A user does not have a list read out and say in the same breath
+ * which name in it is meant. Nor does a user look for free seats and take seat 4B. A thing that is looked up by that name, or unasked, is
+ * known before.
  */
 export const isKnownInTime = (steps: readonly StatedStep[], parts: Parts, silent: ReadonlySet<number>): boolean =>
   parts.every(
@@ -20,7 +21,10 @@ export const isKnownInTime = (steps: readonly StatedStep[], parts: Parts, silent
       ),
   )
 
-/** Whether somebody asks how a thing is and in the same breath has it changed, before the answer can matter: the terms of a booking, and its end. */
+/**
+ * Returns whether a user asks how a thing is and in the same breath has it changed, before the answer can matter. For example, a
+ * user asks for the terms of a booking and ends the booking.
+ */
 export const isHasty = (steps: readonly Pick<Step, 'tool' | 'args'>[], part: readonly number[]): boolean =>
   part.some((at) => {
     const look = steps[at]!
@@ -33,7 +37,7 @@ export const isHasty = (steps: readonly Pick<Step, 'tool' | 'args'>[], part: rea
 
 const isLook = ({ tool }: Pick<Step, 'tool'>): boolean => tool.annotations.readOnly === true
 
-/** Look-ups of a turn of which nothing is used but things under names that nobody can know before. */
+/** Returns look-ups of a turn whose results are used only by name, with a name that the user cannot know before. */
 export function namedAhead(
   steps: readonly StatedStep[],
   part: readonly number[],

@@ -8,9 +8,9 @@ import type { Open, Step } from './step.js'
 const NEWS = 0.25
 
 /**
- * Whether every look-up from which nothing is taken is worth its call: it tells what nobody was told before, and is one of those that the
- * environment names as checks of the call before it. Where it names none, after a change it shows what that changed, and is no look at the one thing of
- * which the call has just told. Anything else would have been looked at before.
+ * Returns whether every look-up whose result is not used is worth its call. It has to show something new, and to be one of the checks that
+ * the environment names for the call before it. Where the environment names no checks, a look-up after a change has to show what the call
+ * changed. It must not be a look at the one thing that this call has just reported. A user would have looked at anything else before.
  */
 export function lookUpsAreWorthIt(steps: readonly Step[], open: Open): boolean {
   return steps.every((step, i) => {

@@ -2,8 +2,8 @@ import { speechOf } from '../../../servers/kernel/index.js'
 import { type Node, nodeName } from './graph.js'
 
 /**
- * Whether each call that changes something is followed, as its environment says, by what people would do next. Nobody acts in two environments for one
- * reason. Environments that say nothing of it leave it open.
+ * Returns whether each call that changes something is followed by what people would do next, as its environment says. A person does not act
+ * in two environments for one reason. Environments that say nothing about it leave it open.
  * @param chain  tools in the order in which they are called
  */
 export function isPurposeful(chain: readonly Node[]): boolean {
@@ -38,6 +38,6 @@ export const changeBefore = (chain: readonly Node[], at: number): number =>
 /** The look-ups that the environment names as what people make after a call; `undefined` where it leaves that open. */
 export const checksOf = (node: Node): readonly string[] | undefined => speechOf(node).checks
 
-/** Whether somebody who has looked something up goes on with it in another environment by this tool, as the first environment says. */
+/** Returns whether a person continues after a look-up with this tool of another environment, as the first environment says. */
 export const goesOn = (node: Node, elsewhere: Node): boolean =>
   speechOf(node).elsewhere?.includes(nodeName(elsewhere)) ?? false

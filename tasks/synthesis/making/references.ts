@@ -48,8 +48,8 @@ const FAR = /^(metres|km|price|fare|basic|standard|flex)$/
 const DISLIKED = /^(rating|stars)$/
 
 /**
- * Every way to mean `key` of kind `entity` by `result`.
- * @param trueLabel  the entity's label in the environment: a result may show several entities beside one name, which is only
+ * Returns every way to mean `key` of kind `entity` by `result`.
+ * @param trueLabel  the entity's label in the environment. A result may show several entities next to one name, which is only
  *   that of one of them
  */
 export function waysToRefer(result: Result, entity: string, key: string, trueLabel: unknown): Way[] {

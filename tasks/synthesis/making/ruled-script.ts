@@ -13,9 +13,9 @@ export interface RuledScript {
 }
 
 /**
- * The script in which the assistant declines, or asks, instead of making the call that a rule is about.
- * @returns `null` when that call is not what its turn ends with, or something is looked up unasked in that turn: nobody could say whether
- *   that comes before the answer or after
+ * Returns the script in which the assistant declines, or asks, instead of making the call that a rule is about.
+ * @returns `null` when its turn does not end with that call, or when something is looked up unasked in that turn. It would be unclear
+ *   whether the look-up is made before the answer or after
  */
 export function withRule(script: Script, { outcome, ...ruled }: RuledCase): RuledScript | null {
   const { turns, silent, steps } = script

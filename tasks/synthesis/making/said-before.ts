@@ -11,9 +11,9 @@ interface Call extends Node {
 const MOMENT = /^\d{4}-\d{2}(-\d{2})?$|^\d{2}:\d{2}$/
 
 /**
- * Days, times, cities and numbers that somebody has looked for in an environment, by the arguments of a later call that are called alike: who looks for a
- * hotel from the 27th for three nights books it from the 27th for three nights. Of results, only when something is. Who has set something that belongs to
- * no thing, as a speed, goes on with that too.
+ * Returns days, times, cities and numbers from earlier look-ups in an environment, for arguments of a later call that have the same names.
+ * A user who looks for a hotel from the 27th for three nights books it from the 27th for three nights. Of results, only days, months and
+ * times of day are used. A value that was set and belongs to no thing, such as a speed, is used again too.
  */
 export function saidBefore({ environment, tool }: Node, steps: readonly Call[]): Readonly<Record<string, Json>> {
   const isAboutNone = entityKinds(tool.input).size === 0

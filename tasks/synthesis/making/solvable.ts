@@ -13,8 +13,9 @@ const DEPTH = 2
 const AS_WELL = 0.5
 
 /**
- * Whether a call can be done without its tool: some call on offer, or two of them in a row, made with what is known by then, tells or changes
- * as much. A bounded search, so what it does not find may still exist; it looks where a person would, at calls with the values of the request.
+ * Returns whether a call can be done without its tool. Some offered call, or two of them in a row, then shows or changes as much with what
+ * is known by then. The search is bounded, so a solution that it does not find may still exist. It looks where a person would, at calls
+ * with the values of the request.
  * @param steps   the walk; the calls before `hidden` that are on offer are made first
  */
 export function isSolvable(
@@ -36,8 +37,8 @@ export function isSolvable(
 }
 
 /**
- * Whether the results before a look-up have told the figure that it is for, so that nothing is left undone without it: an order that was filled has told
- * the buying power.
+ * Returns whether the results before a look-up already show the figure that it is for. Nothing is then left undone without the look-up. For
+ * example, an order that was filled has shown the buying power.
  */
 export function isStatedBefore(steps: readonly Step[], at: number): boolean {
   const { environment, tool, args, output } = steps[at]!

@@ -42,8 +42,8 @@ function drawnSplit(name: string): Split {
 }
 
 /**
- * The split that a chain belongs to for good: it depends on the names of its tools alone, so it is the same for every
- * seed, data set and machine. A training chain that runs through a chain of another split belongs to none, so what is
+ * Returns the split that a chain belongs to for good. It depends on the names of the chain's tools alone. So it is the same for every
+ * seed, data set and machine. A training chain that runs through a chain of another split belongs to none. So what is
  * held out does not occur in training, not even as a part.
  * @param chain  a name alone stands for itself
  * @param heldOutEnvironments  environments that are held out whole: every chain that touches one

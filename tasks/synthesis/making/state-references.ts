@@ -14,7 +14,7 @@ export interface StatedStep extends Omit<Step, 'bindings'> {
 /** Which steps are asked for in which turn. */
 export type Parts = readonly (readonly number[])[]
 
-/** What users hear of results. */
+/** The way in which users learn of results. */
 export interface Hearing {
   /** Whether the assistant tells of them; otherwise users see them. */
   readonly stated: boolean
@@ -29,8 +29,8 @@ export interface StatedBinding extends Omit<Binding, 'ways'> {
 }
 
 /**
- * Settles how the user means each value of an earlier result, now that it is known which calls are asked for in one turn
- * and which results have been told of before.
+ * Settles how the user means each value of an earlier result. It is known by now which calls are asked for in one turn, and
+ * which results have been reported before.
  * @param parts  the steps of each turn that asks for something
  * @returns `null` when something can be meant in no way
  */

@@ -7,8 +7,8 @@ const ofLookUp = new WeakMap<Node['tool'], ReadonlySet<string>>()
 const tellable = new WeakMap<SpokenEnvironment, ReadonlySet<string>>()
 
 /**
- * Kinds of things that a call shows such that a person can mean one afterwards: under their names, or by keys that people say. A bare key in a
- * look-up leads to chains that nobody can ask for, so it counts only where no look-up of the environment names such things.
+ * Returns kinds of things that a person can mean after a call, because the call shows their names or keys that people say. A bare key in
+ * a look-up leads to chains that a person cannot ask for. So it counts only where no look-up of the environment names such things.
  * @param spoken  people may say every key
  */
 export function kindsStated(node: Node, spoken: boolean): ReadonlySet<string> {

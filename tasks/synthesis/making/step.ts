@@ -14,7 +14,7 @@ export interface Binding {
   readonly source: number
   /** The entity's kind, or `undefined` for a common value. */
   readonly entity: string | undefined
-  /** How it can be meant by that result, whatever is said in between. */
+  /** Ways to mean the value by that result, no matter what is said in between. */
   readonly ways: readonly Way[]
 }
 

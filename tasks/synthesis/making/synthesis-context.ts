@@ -11,7 +11,7 @@ import type { Profile, Split } from '../../dataset/profile.js'
 import type { Moment, Persona, Speech } from '../wording/speech.js'
 import type { Node, ToolGraph } from './graph.js'
 
-/** What all examples of a data set share. */
+/** Context that all examples of a data set share. */
 export interface SynthesisContext {
   readonly environments: readonly SpokenEnvironment[]
   readonly catalogue: ReadonlyMap<string, SpokenEnvironment>
@@ -49,7 +49,7 @@ export interface Made {
 
 /**
  * Makes one candidate of its kind.
- * @returns  why there is none; `other_split`: what was drawn belongs to another split, which is no fault of it
+ * @returns  the example, or why it is missing; `other_split`: the drawn chain belongs to another split, which is no fault of the chain
  */
 export type Maker = (
   assignment: Assignment,
@@ -61,7 +61,7 @@ export type Maker = (
 /** The day on which every conversation takes place, YYYY-MM-DD. */
 export const TODAY = SESSION_START.slice(0, 10)
 
-/** What a speaker of this example knows in all of its turns. */
+/** Returns all that a speaker of this example knows in all of its turns. */
 export const momentOf = (
   { split }: Assignment,
   { profile }: SynthesisContext,

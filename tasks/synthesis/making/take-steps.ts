@@ -21,7 +21,7 @@ export interface Taken {
   readonly chain: Chain
   readonly steps: readonly Step[]
   readonly open: Open
-  /** What is taken back in it, which has to be asked for in a later turn. */
+  /** Steps that take an earlier step back. They have to be asked for in a later turn. */
   readonly undoings: readonly Undoing[]
 }
 
@@ -140,7 +140,10 @@ const LONGEST = 5
 /** The rarer a split's chains, the more draws. */
 const DRAWS_PER_SPLIT: Readonly<Record<Split, number>> = { train: 8, 'held-out': 16, validation: 60 }
 
-/** What is settled for rounds, not drawn per attempt, so that what is harder to find keeps its share. */
+/**
+ * Returns the generator for choices that are settled for rounds, not drawn per attempt. So choices that are harder to find keep their
+ * share.
+ */
 export const shapeRandom = (assignment: Assignment, context: SynthesisContext): SeededRandom =>
   seededRandom(deriveSeed('prove/shape/1', context.seed, assignment.index, settledRound(assignment, context, 1)))
 

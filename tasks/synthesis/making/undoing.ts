@@ -6,7 +6,7 @@ import type { Open, Step } from './step.js'
 type RowName = string
 type Rows = ReadonlyMap<RowName, Readonly<Record<string, unknown>>>
 
-/** What a writing call did to one row. */
+/** Change of one row by a writing call. */
 export interface Change {
   readonly before: Readonly<Record<string, unknown>> | undefined
   readonly after: Readonly<Record<string, unknown>> | undefined
@@ -28,9 +28,15 @@ export interface Undoing {
 }
 
 /**
- * Where one call of a chain takes back what an earlier one did: no person orders both at once. It is seen in the rows: what an
- * earlier call made and told of is gone, or named, after a call that ends things; what it changed is ended; what it removed is back; or every
- * field that it changed is as before. What goes into something new, as a cart into an order, is not taken back.
+ * Returns where one call of a chain takes back what an earlier one did: no person orders both at once. The rows show it in one of these
+ * ways:
+ *
+ * - a thing that the earlier call made and reported is gone, or named, after a call that ends things;
+ * - a thing that the earlier call changed is ended;
+ * - a thing that the earlier call removed is back;
+ * - every field that the earlier call changed is as before.
+ *
+ * A thing that goes into something new, such as a cart into an order, is not taken back.
  */
 export function undoingsIn(steps: readonly Step[], open: Open): Undoing[] {
   const writing = steps.filter(({ tool }) => !tool.annotations.readOnly)
@@ -56,9 +62,9 @@ export function undoingsIn(steps: readonly Step[], open: Open): Undoing[] {
 }
 
 /**
- * Whether the tool of a step can be used on nothing but what the conversation made: no look-up of its environment shows such
- * things, or it takes none and needs a fact that a call makes true, as a coupon that is to be taken off. Then people do take back what they
- * did, in a turn of its own.
+ * Returns whether the tool of a step can be used on nothing but what the conversation made. Either no look-up of its environment shows such
+ * things, or the tool takes none and needs a fact that a call makes true. An example is a coupon that is to be taken off. Then people do
+ * take back what they did, in a separate turn.
  */
 export function hasNoOtherUse({ environment, tool }: Step): boolean {
   const kinds = [...requiredReferences(tool.input).values()]
@@ -82,7 +88,10 @@ export function isIdle(steps: readonly Step[], open: Open): boolean {
   })
 }
 
-/** Whether no call leads to a tool, and it leads only to those that end or renew what it made: a listing is made, and later taken off again. */
+/**
+ * Returns whether no call leads to a tool, and the tool leads only to calls that end or renew what it made. For example, a listing is made,
+ * and later taken off again.
+ */
 export function leadsOnlyBack(node: Node, graph: ToolGraph): boolean {
   const own = graph.fromWithin(node)
   return (

@@ -42,8 +42,8 @@ function isConnected(steps: readonly Step[]): boolean {
 }
 
 /**
- * Executes a chain in fresh sessions, with arguments from the live state: keys that are looked up come from earlier
- * results, everything else from the tool's sampler.
+ * Executes a chain in fresh sessions, with arguments from the live state. Keys that are looked up come from earlier
+ * results, and everything else comes from the tool's sampler.
  * @param partings  ways to ask for it in turns, if any: what a step takes over can be told in one of them
  * @returns `null` when this state has nothing that fits
  */

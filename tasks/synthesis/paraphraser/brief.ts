@@ -10,7 +10,7 @@ export interface Need {
   readonly phrase: string
   /** Index of the ground-truth call whose argument they give; `null` where no origin says so. */
   readonly call: number | null
-  /** Whether the phrase has to stand as words of its own; false where the draft joins it to others. */
+  /** Whether the phrase has to be separate words; false where the draft joins it to others. */
   readonly apart: boolean
   /** The word of direction before it in the draft. */
   readonly facing: string | undefined
@@ -27,7 +27,7 @@ export interface TurnBrief {
   readonly reports: readonly string[]
   /** Words, in one of which the assistant has to ask; `undefined` where nothing has to be asked. */
   readonly asksFor: readonly string[] | undefined
-  /** What the user may speak of: everything said before, and the draft. */
+  /** Text of which the user may speak: everything said before, and the draft. */
   readonly knownToUser: string
   readonly knownToAssistant: string
   /** Values that only later turns give, with the phrases that give them there. */

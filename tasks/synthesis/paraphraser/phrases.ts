@@ -4,7 +4,7 @@ import { denotes } from '../wording/denotes.js'
 const WORD = /[\p{L}\p{N}]/u
 
 /**
- * Where `phrase` stands in `text` as words of its own, from `start` on; -1 if nowhere. `5` does not stand in `15`, `2.5`,
+ * Returns where `phrase` occurs in `text` as separate words, from `start` on; -1 if nowhere. `5` does not occur in `15`, `2.5`,
  * `2026-03-05` or `5th`.
  */
 export function placeOf(text: string, phrase: string, start = 0): number {

@@ -30,8 +30,8 @@ function word(pattern: string): RegExp {
 }
 
 /**
- * What a text says the other way round than its draft: the draft has one side of a pair alone, and the text has the other and not this one.
- * Where a draft has both sides, or neither, nothing is held against the text: other words than these may say the same.
+ * Finds words with which a text says the opposite of its draft. The draft has one side of a pair alone, and the text has the other and not
+ * this one. Where a draft has both sides, or neither, the text passes: other words than these may say the same.
  * @returns the words of the text, or `undefined`
  */
 export function invertedIn(text: string, draft: string): string | undefined {

@@ -47,7 +47,7 @@ const BATCH_SIZE = 50
 const LATER_BATCHES = 16
 
 /**
- * Makes the examples of a plan. Batches run on all threads, but duplicates are rejected in the order of the indices, pass by pass, so the
+ * Makes the examples of a plan. Batches run on all threads, but duplicates are rejected in the order of the indices, pass by pass. So the
  * number of threads does not affect the examples. Ends early if the environments give no more distinct examples.
  * @throws SynthesisError `no_yield` if no example could be made; the signal's reason
  */

@@ -15,10 +15,10 @@ export interface Mention {
 }
 
 /**
- * Finds what a user means as a listener does: from the words, what was said before them, and the results that the
- * assistant has when it makes the call. What stands only in a result that nobody told the user of is nothing that the
- * user can point at.
- * @returns the key of the one thing that is meant; `undefined` where there is none, or more than one
+ * Finds what a user means as a listener does. It uses the words, what was said before them, and the results that the
+ * assistant has when it makes the call. The user cannot point at a thing that occurs only in a result that was not
+ * reported to the user.
+ * @returns the key of the one thing that is meant; `undefined` where no thing or more than one is meant
  */
 export function resolve(mention: Mention, transcript: Transcript): string | undefined {
   const before = callsBefore(mention, transcript)
@@ -103,7 +103,7 @@ function byFirstName({ words, entity }: Mention, before: readonly Placed[]): str
   return onlyKey(known.filter(({ label }) => label?.startsWith(`${words} `)))
 }
 
-/** Whether a text holds a name as words of its own. */
+/** Returns whether a text contains a name as separate words. */
 export function holdsName(text: string, name: string): boolean {
   for (let at = text.indexOf(name); at >= 0 && name !== ''; at = text.indexOf(name, at + 1)) {
     const [before, after] = [text[at - 1] ?? ' ', text[at + name.length] ?? ' ']

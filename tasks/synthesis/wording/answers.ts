@@ -89,7 +89,10 @@ export function supply(ask: Ask, field: string, moment: Moment): Said {
   const isDecided = isOpenToChoice(ask.args[field]!, ask.tool.input.shape[field]!) && moment.random.chance(0.5)
   return answer(isDecided ? DECIDE : SUPPLY, ask, field, moment)
 }
-/** Only a day or an hour is a slip of the tongue; who is refused too much asks for less, and does not "use 1" of it. */
+/**
+ * Puts a user's new value into words. Only a day or an hour is worded as a slip of the tongue. A user who is refused too much asks for
+ * less, and does not "use 1" of it.
+ */
 export function correct(ask: Ask, field: string, moment: Moment): Said {
   const isSlip = isDate(ask.args[field]) || isTime(ask.args[field])
   return answer(isSlip ? CORRECT : INSTEAD, ask, field, moment)

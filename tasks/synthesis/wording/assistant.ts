@@ -246,7 +246,7 @@ const ONCE_MORE = [
   'I wish I could, but there really is no tool for it here.',
 ] as const
 
-/** Says no to somebody who insists. */
+/** Says no to a user who insists. */
 export const declineOnceMore = ({ random }: Moment): string => random.pick(ONCE_MORE)
 
 export const decline = (moment: Moment, ask?: Ask): string => refusal(REFUSALS, REFUSALS_OF, moment, ask)

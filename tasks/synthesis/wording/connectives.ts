@@ -96,7 +96,7 @@ export const detailing = (register: Register, random: SeededRandom): string => r
 /** Begins a turn that goes on to the next thing of the same kind after a refusal. */
 export const goingOn = (register: Register, random: SeededRandom): string => random.pick(words().refused[register])
 
-/** Begins a turn of somebody who does not say yet what was asked, and goes on to something else. */
+/** Begins a turn of a user who does not say yet what was asked, and turns to something else. */
 export const puttingOff = (register: Register, random: SeededRandom): string =>
   random.pick(words().unanswered[register])
 
@@ -110,7 +110,7 @@ export const givingWay = (register: Register, random: SeededRandom): string =>
 
 const SIGN_OFF_CHANCE = { terse: 0.06, plain: 0.12, polite: 0.3, chatty: 0.25 } as const
 
-/** Whoever has thanked already in a turn does not do it again. */
+/** Returns thanks for the end of a turn, or no words. A user who has thanked already in a turn does not thank again. */
 export function signOff(register: Register, opened: string, random: SeededRandom): string {
   const signs = random.chance(SIGN_OFF_CHANCE[register])
   return signs && !/thank|thx/i.test(opened) ? random.pick(words().sign_offs[register]) : ''

@@ -55,7 +55,10 @@ export const wordsOf = (text: string): string[] =>
 export const gramsOf = (words: readonly string[], n: number): string[] =>
   words.slice(n - 1).map((_, i) => words.slice(i, i + n).join(' '))
 
-/** Different runs of `n` words as a share of the first `most`; none runs from one text into the next. 0 where there is none. */
+/**
+ * Returns the different runs of `n` words as a share of the first `most`. No run continues from one text into the next.
+ * Returns 0 if the texts have no runs.
+ */
 export function distinct(texts: readonly (readonly string[])[], n: number, most?: number): number {
   const grams = texts.flatMap((words) => gramsOf(words, n)).slice(0, most)
   return grams.length === 0 ? 0 : new Set(grams).size / grams.length

@@ -22,7 +22,7 @@ export function choicesOf(tool: ToolDefinition, field: string): string[] {
   return schema instanceof z.ZodEnum ? schema.options.map((option) => String(option).replaceAll('_', ' ')) : []
 }
 
-/** What the assistant asks for: the noun of the entity that a field takes, or the field in words. */
+/** Returns words for what the assistant asks for: the noun of the entity that a field takes, or the field in words. */
 export function askedFor(environment: Environment, tool: ToolDefinition, field: string): string {
   const { entity } = meaningOf(tool.input.shape[field]!)
   const noun = entity === undefined ? undefined : environment.entities[entity]?.noun
@@ -53,7 +53,7 @@ export function listed(items: readonly string[], last = 'and'): string {
 /** Whether a key is a name with hyphens, such as `maple-room`. */
 export const isNameAsKey = (key: string): boolean => /^[a-z]+(-[a-z]+)+$/.test(key)
 
-/** `maple-room` as people write it: Maple Room. */
+/** Returns a key as people write it: `Maple Room` for `maple-room`. */
 export const nameOf = (key: string): string =>
   key
     .split('-')

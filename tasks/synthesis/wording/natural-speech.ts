@@ -7,7 +7,7 @@ import { request } from './request.js'
 import type { Speech } from './speech.js'
 import { vague } from './vague.js'
 
-/** The words of people: each persona in a register of their own, with references, ellipsis, reasons and asides. */
+/** The words of people: each persona has its own register, with references, ellipsis, reasons and asides. */
 export const naturalSpeech: Speech = {
   request,
   vague,

@@ -14,8 +14,8 @@ export const drawOutsideTopic = (environments: ReadonlySet<string>, random: Seed
   )
 
 /**
- * What somebody turns to who was refused: another topic of the same environment, or of none, for who hears that something is out of reach does not ask
- * for more of it. The same topic again where all others came before.
+ * Returns the topic to which a refused user turns: another one of the same environment, or of none if the first had none. A user who hears
+ * that something is out of reach does not ask for more of it. Where all other topics came before, the result is the first topic again.
  * @param isOpen  whether a topic may be asked about here
  */
 export function nextOutsideTopic(

@@ -13,8 +13,8 @@ export interface OutsideTopic {
 }
 
 /**
- * Returns requests that no tool serves and that nobody can answer by heart: close to what the tools of an environment are for, or about current
- * events. General knowledge is not among them, because an assistant without tools could answer it.
+ * Returns requests that no tool serves and that cannot be answered from memory. They are close to what the tools of an environment are for,
+ * or about current events. General knowledge is not among them, because an assistant without tools could answer it.
  */
 export const outsideWords: () => { readonly places: readonly string[]; readonly topics: readonly OutsideTopic[] } =
   wordList(

@@ -17,7 +17,7 @@ interface Clause {
 
 /**
  * The few words that the demo's small model is trained on: one of a tool's clauses per call, strung together. Values are
- * said as they are, and only the simplest references are sayable; whoever cannot be understood that way is not spoken for.
+ * said as they are, and only the simplest references are sayable. Requests that cannot be understood that way are not put into words.
  */
 export const plainSpeech: Speech = {
   request(asks, { turn, random }) {

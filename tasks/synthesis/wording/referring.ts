@@ -4,19 +4,19 @@ import { type TextSpan, word } from './text-span.js'
 import type { Manner } from './typing-manner.js'
 import type { Slot } from './values.js'
 
-/** What is known about the result that a reference points into. */
+/** Facts about the result that a reference points into. */
 export interface Context {
   /** The request itself asks for that result just before: `it` and `the second one` can only mean this. */
   readonly adjacent: boolean
-  /** What was named just before is of this kind and no other, so that `it` cannot mean anything else. */
+  /** The thing named just before is of this kind and no other, so that `it` cannot mean anything else. */
   readonly named: boolean
   /** The result is still to come: it is asked for earlier in the same turn. */
   readonly ahead: boolean
   /** The call of that result makes something new. */
   readonly made: boolean
   /**
-   * Where the turn has meant the same thing: in the clause just before or earlier, and nothing else of its kind since then; or beside another of its
-   * kind, from which it is to be told again.
+   * Place where the turn has meant the same thing: in the clause just before or earlier, with nothing else of its kind since then. The
+   * value `beside` means next to another thing of its kind, from which it has to be distinguished again.
    */
   readonly repeated: 'before' | 'earlier' | 'beside' | undefined
   /** The row's field that serves as label, such as `title`. */
@@ -25,7 +25,7 @@ export interface Context {
   readonly article: boolean
 }
 
-/** Kinds of things that are somebody. */
+/** Kinds of things that are people. */
 export const PEOPLE = new Set([
   'person',
   'payee',

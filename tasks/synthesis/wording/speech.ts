@@ -5,7 +5,7 @@ import type { Way } from '../making/references.js'
 /** The person who speaks. */
 export interface Persona {
   readonly name: string
-  /** What they are, as the system message says it: `a nurse from Porto`. */
+  /** Role of the person, as the system message says it: `a nurse from Porto`. */
   readonly role: string
   readonly register: 'terse' | 'plain' | 'polite' | 'chatty'
 }
@@ -23,7 +23,7 @@ export interface Ask {
   readonly silent?: boolean
 }
 
-/** What a speaker knows about the moment. */
+/** A speaker's knowledge about the moment. */
 export interface Moment {
   readonly persona: Persona
   /** Reference date, YYYY-MM-DD. Said in the system message only if `dated`. */
@@ -31,11 +31,11 @@ export interface Moment {
   readonly dated: boolean
   /** Index of the user turn, from 0. */
   readonly turn: number
-  /** What the assistant's last words were, which a user takes up: a question, a refusal, what stands in the way, what was found or what was changed. */
+  /** Kind of the assistant's last words, which a user takes up: a question, a refusal, an obstacle, or what was found or changed. */
   readonly after?: 'question' | 'unanswered' | 'failure' | 'obstacle' | 'found' | 'changed'
   /** The assistant has more to say than what was done and found: a question, or that something failed. */
   readonly goesOn?: boolean
-  /** What is asked for was done just now, with other arguments. */
+  /** The requested thing was done just now, with other arguments. */
   readonly again?: boolean
   /** The task is held out: some ways to ask are kept for such. */
   readonly heldOut?: boolean
@@ -74,9 +74,9 @@ export interface Speech {
   failure(ask: Ask, message: string, moment: Moment): string
   /** The assistant says that it has no tool for what was asked, of which `ask` is the last thing. */
   decline(moment: Moment, ask?: Ask): string
-  /** To somebody who insists. */
+  /** The assistant declines again, because the user insists. */
   declineOnceMore(moment: Moment): string
-  /** The same of what is left after a part was done. */
+  /** The assistant declines what is left after a part was done. */
   declineRest(moment: Moment, ask?: Ask): string
   /** The user asks again for what was declined. */
   insist(moment: Moment): string

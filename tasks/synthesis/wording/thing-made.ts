@@ -6,7 +6,8 @@ const DESCRIBED = /^(?:The|[^.;,]* (?:of|for) the)(?: new)? ([a-z]+)(?=[.;,]|$)/
 const AIMED_AT = new RegExp(`\\b(?:a|an) (?:[a-z]+ )*?([a-z]+)(?= (?:${PREPOSITION})\\b|$)`)
 
 /**
- * What a call writes or gives a name, as people call it: `reply`, `archive`. By the description of the argument, or else by what the call is for.
+ * Returns the word for the thing that a call writes or names, as people call it: `reply`, `archive`. The word is from the description of
+ * the argument, or else from the purpose of the call.
  * @returns `undefined` where neither names one
  */
 export function thingMade({ environment, tool }: Pick<Ask, 'environment' | 'tool'>, field: string): string | undefined {

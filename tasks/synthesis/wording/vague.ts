@@ -18,7 +18,7 @@ import { goalsFor } from './ways.js'
 
 /**
  * Says what the call is for, from the tool's own words, and leaves every detail out.
- * @param refused  it is refused: nobody could, who has only heard what it is about
+ * @param refused  whether the request is refused; an assistant that has only heard what it is about could not refuse it
  */
 export function vague({ environment, tool, args }: Ask, moment: Moment, refused = false): string | undefined {
   const { random, persona, turn } = moment

@@ -15,7 +15,7 @@ export interface Slot {
 
 export interface SaidValue {
   readonly phrase: string
-  /** The words before it, where they had to change: nobody says "on tomorrow". */
+  /** The words before it, where they had to change: people do not say "on tomorrow". */
   readonly before: string
 }
 

@@ -9,7 +9,7 @@ const isHeldOut = (_: string, index: number): boolean => index % 4 === 3
 /** The clauses that can ask for a call, in the order in which they are tried; nothing is chosen in them yet. */
 export const clausesFor = (node: Node, moment: Moment): string[] => drawn(speechOf(node).ask, node, 'ask', moment)
 
-/** What somebody says to be after, likewise. */
+/** Returns the goals that a user can name for a call, in the order in which they are tried. */
 export const goalsFor = (node: Node, moment: Moment): string[] => drawn(goalsOf(node), node, 'goals', moment)
 
 function drawn(

@@ -1,6 +1,6 @@
 /**
- * A clause reworded so that one of its values is not said: the phrase that gives it is dropped where the rest stands by
- * itself. `undefined` where that would not sound right: nobody who leaves something out says "something" instead.
+ * Rewords a clause so that one of its values is not said. The phrase that gives the value is dropped where the rest is complete without it.
+ * Returns `undefined` where that would not sound right: people who leave something out do not say "something" instead.
  */
 export function clauseWithout(clause: string, field: string): string | undefined {
   const mark = `{${field}}`
