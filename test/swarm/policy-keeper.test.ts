@@ -121,7 +121,7 @@ test('a run with an environment that the node lacks is refused, with advice for 
   await offer(run, { taskSpec: { environments: 'library,bakery' } })
   assert.match(
     await codeOf(keeper.update(soon())),
-    /^incompatible: .* not have the environments of the run \(bakery\): get their folders .* --environments/,
+    /^incompatible: .* lacks environments of the run: bakery\. Get their folders .* --environments/,
   )
   assert.equal(engine.done, [])
 })
@@ -218,7 +218,7 @@ test('a run with an unknown tool-call format, reward or type of caches is refuse
     return codeOf(keeper.update(soon()))
   }
   assert.match(await other({ toolCallFormat: 'morse' }), /^incompatible: .*morse: choose one of hermes/)
-  assert.match(await other({ cacheType: 'q1_0' }), /^incompatible: .* caches in q1_0, .* knows f16 and q8_0/)
+  assert.match(await other({ cacheType: 'q1_0' }), /^incompatible: .* caches of type q1_0, .* knows only f16 and q8_0/)
   assert.match(await other({ reward: 'applause' }), /^incompatible: .*applause: choose one of paper, outcome/)
   assert.equal(engine.done, [])
 })
