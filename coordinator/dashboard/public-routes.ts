@@ -33,7 +33,7 @@ export function addPublicRoutes(app: App, parts: DashboardParts, access: Access)
     const { token } = await context.req.parseBody()
     const entered = access.logIn(typeof token === 'string' ? token.trim() : '', clientOf(context))
     if (entered === 'later') return context.html(login(TOO_MANY_WRONG_TOKENS), 429, LATER)
-    if (entered === 'wrong') return context.html(login('that is not the token'), 403)
+    if (entered === 'wrong') return context.html(login('the token is wrong'), 403)
     const { session } = entered
     const secure = context.req.header('origin')?.startsWith('https:') ?? false
     setCookie(context, COOKIE, session, {

@@ -313,7 +313,7 @@ for (const [what, command, why] of [
   [
     'lists tools without end',
     listing(`(id) => say(id, { tools: ${tools('100')}, nextCursor: 'on' })`),
-    /more than 2048 tools/,
+    /lists more than 2048 tools/,
   ],
   [
     'gives empty pages without end',

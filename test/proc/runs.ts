@@ -167,7 +167,7 @@ export const childOf = (on: Machine, fits: (command: string) => boolean): number
   return found.pid
 }
 export const isTrainer = (command: string): boolean =>
-  command.includes('-m prove_trainer --spool') && !command.includes('torch.distributed.run')
+  command.includes('-m prove_trainer --jobs') && !command.includes('torch.distributed.run')
 
 export const isAuditor = (command: string): boolean => command.includes('-m prove_trainer --audits')
 

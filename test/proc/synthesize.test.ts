@@ -112,7 +112,7 @@ test('a coordinator does not start its run with another data set', async () => {
     stdin: 'ignore',
   })
   assert.is(started.exitCode, 2, started.stderr)
-  assert.match(started.stderr, /dataset\.sha256 was "f+" when the run began/)
+  assert.match(started.stderr, /dataset\.sha256 was "f+" when the run started/)
   assert.match(started.stderr, /Name the data set that the run started with/)
 })
 

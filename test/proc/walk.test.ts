@@ -285,7 +285,7 @@ async function visit(context: BrowserContext, name: string, url: string, token: 
   context.setDefaultTimeout(PATIENCE_MS)
   const page = await context.newPage()
   await page.goto(url)
-  await page.getByLabel('Token of this run').fill(token)
+  await page.getByLabel('Token of the run').fill(token)
   await page.keyboard.press('Enter')
   await page.getByRole('heading', { name: 'Overview' }).waitFor()
   await page.getByText('to look around').first().waitFor()
