@@ -56,16 +56,12 @@ async function play(names: string[], options: PlayOptions): Promise<void> {
       throw error
     })
     if (simulator === null) return
+    const runtime = createTaskRuntime(await loadEnvironments())
+    // An interface drops the lines that arrive before somebody reads them, so nothing may wait between the two.
     const lines = createInterface({ input: process.stdin, signal: stopped })
     try {
       await playInTerminal({
-        ...{
-          tasks,
-          reward,
-          lines,
-          runtime: createTaskRuntime(await loadEnvironments()),
-          ...(simulator ? { simulator } : {}),
-        },
+        ...{ tasks, reward, lines, runtime, ...(simulator ? { simulator } : {}) },
         write: (text) => process.stdout.write(text),
       })
     } finally {
