@@ -1,7 +1,8 @@
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { isIP } from 'node:net'
 import { LRUCache } from 'lru-cache'
+import { areSameToken, bearerToken } from '../../common/http/index.js'
 import { DashboardError } from './errors.js'
 import { DASHBOARD_LIMITS } from './limits.js'
 
@@ -61,7 +62,7 @@ export function createAccess({ token, public: isPublic, hosts, now }: AccessSett
     const isRecent = made !== undefined && now() - made.sinceMs < DASHBOARD_LIMITS.wrongTokensMs
     // Not compared at all: otherwise the answer would reveal the right token among many.
     if (isRecent && made.count >= DASHBOARD_LIMITS.wrongTokens) return 'later'
-    if (token !== null && timingSafeEqual(digest(offered), digest(token))) return 'right'
+    if (token !== null && areSameToken(offered, token)) return 'right'
     if (isRecent) made.count++
     else guesses.set(address, { count: 1, sinceMs: now() })
     return 'wrong'
@@ -69,7 +70,7 @@ export function createAccess({ token, public: isPublic, hosts, now }: AccessSett
   return {
     hasToken: token !== null,
     bearer(authorization, address) {
-      const offered = /^Bearer (.+)$/i.exec(authorization ?? '')?.[1]
+      const offered = bearerToken(authorization)
       return offered === undefined ? 'none' : compare(offered, address)
     },
     refusal({ host, origin }) {
@@ -79,7 +80,7 @@ export function createAccess({ token, public: isPublic, hosts, now }: AccessSett
     },
     visitor({ token: check, session }) {
       if (check === 'right') return 'operator'
-      if (session !== undefined && sessions.get(digest(session).toString('hex'))) return 'operator'
+      if (session !== undefined && sessions.get(digest(session))) return 'operator'
       if (isPublic) return 'public'
       return token === null ? 'operator' : 'stranger'
     },
@@ -87,17 +88,17 @@ export function createAccess({ token, public: isPublic, hosts, now }: AccessSett
       const result = compare(offered, address)
       if (result !== 'right') return result
       const session = randomBytes(24).toString('base64url')
-      sessions.set(digest(session).toString('hex'), true)
+      sessions.set(digest(session), true)
       return { session }
     },
     logOut(session) {
-      if (session !== undefined) sessions.delete(digest(session).toString('hex'))
+      if (session !== undefined) sessions.delete(digest(session))
     },
   }
 }
 
-/** Returns a digest of constant length, which a comparison in constant time needs. */
-const digest = (text: string): Buffer => createHash('sha256').update(text).digest()
+/** Sessions are kept as hashes, so that the time of a look-up shows nothing about them. */
+const digest = (session: string): string => createHash('sha256').update(session).digest('hex')
 
 function isAllowed(host: string | undefined, names: ReadonlySet<string>): boolean {
   if (host === undefined || !URL.canParse(`http://${host}`)) return false

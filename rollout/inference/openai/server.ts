@@ -1,8 +1,8 @@
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { type Context, Hono } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
 import { streamSSE } from 'hono/streaming'
-import { accessRefusal, hostsOf, isLoopback, listen } from '../../../common/http/index.js'
+import { accessRefusal, areSameToken, bearerToken, hostsOf, isLoopback, listen } from '../../../common/http/index.js'
 import { complete } from '../completion.js'
 import { promptOf } from '../conversation.js'
 import { SERVE_LIMITS } from '../limits.js'
@@ -172,7 +172,5 @@ function checkModel(model: string, { name }: ServedPolicy): void {
   throw new ApiError(404, 'model_not_found', `This server has no model ${model.slice(0, 100)}, only ${name}.`, 'model')
 }
 
-const digest = (text: string): Buffer => createHash('sha256').update(text).digest()
-
 const hasToken = (context: Context, token: string): boolean =>
-  timingSafeEqual(digest(context.req.header('authorization') ?? ''), digest(`Bearer ${token}`))
+  areSameToken(bearerToken(context.req.header('authorization')) ?? '', token)
