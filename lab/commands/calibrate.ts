@@ -200,7 +200,7 @@ function buildOf(engines: readonly EngineProcess[]): EngineProcess['build'] {
 function summary({ groups, sampledTokens, thresholds, honest, falseRefusals }: Calibration): string {
   const { measured, goal, confidence } = falseRefusals
   const { all, level } = thresholds
-  const usual = honest.room!['0.5']!
+  const usual = honest.sensitivity!['0.5']!
   const limit = sumLimit(all.deviation, usual, all.farClaim, level) / usual
   const percent = (value: number): string => `${(100 * value).toFixed(2)} %`
   return [

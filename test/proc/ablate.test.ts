@@ -50,7 +50,7 @@ test('ablate trains a policy per variant and compares them; after a stop the sam
   assert.is(lines.length, 3)
   const other = await ablate('--steps', '2')
   assert.is(other.exitCode, 1)
-  assert.match(other.stderr, /results\.jsonl is of another/)
+  assert.match(other.stderr, /results\.jsonl belongs to another/)
 })
 
 test.run()

@@ -140,7 +140,7 @@ test('an honest group passes verification by its node: seed, replay and all samp
   const { findings, signer } = await verifyPublished(published, createTaskRuntime(CATALOGUE))
   assert.equal(
     findings.filter(({ outcome }) => outcome !== 'passed').map(({ outcome, check }) => [outcome, check]),
-    [['open', 'Prompt, tokens, log-probabilities and draws']],
+    [['unchecked', 'Prompt, tokens, log-probabilities and sampling']],
   )
   assert.is(signer, (await openIdentity(dataDir)).peerId)
   assert.match(stdout, /^lease seed +ok +derived from the secret of round \d+$/m)
@@ -210,7 +210,7 @@ test('a changed group fails, and a seed that does not derive from the secret fai
   assert.match(
     stdout,
     new RegExp(
-      `group ${leaseId.slice(0, 8)} revoked by a later audit, in place of credit \\d+: reward_mismatch - .*\\(rollout 0\\); consequence: .*exclusion`,
+      `group ${leaseId.slice(0, 8)} revoked by a later audit, replaces credit \\d+: reward_mismatch - .*\\(rollout 0\\); consequence: .*exclusion`,
     ),
   )
 })

@@ -141,7 +141,8 @@ test('a model file runs in this process; the demo model gives no decision', asyn
     const [{ understood }] = (await actionsOf(url)) as [{ understood: { by: string; problems: string[] } }]
     assert.is(understood.by, 'rules')
     assert.is(understood.problems.length, 2)
-    assert.ok(understood.problems.every((kind) => ['not_json', 'truncated', 'wrong_shape'].includes(kind)))
+    // On a busy machine a reply may come too late.
+    assert.ok(understood.problems.every((kind) => ['not_json', 'truncated', 'wrong_shape', 'timeout'].includes(kind)))
   })
 })
 
