@@ -1,4 +1,3 @@
 export { type Access, accessRefusal, hostsOf, isLoopback, isOrigin } from './access.js'
-export { areSameToken, bearerToken } from './bearer-token.js'
 export { type Listening, listen, type WebSockets } from './listen.js'
 export { createSessionTable, type SessionTable, type SessionTableOptions } from './session-table.js'

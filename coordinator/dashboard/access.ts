@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { isIP } from 'node:net'
 import { LRUCache } from 'lru-cache'
-import { areSameToken, bearerToken } from '../../common/http/index.js'
+import { areSameToken, bearerToken } from '../../common/http/bearer-token.js'
 import { DashboardError } from './errors.js'
 import { DASHBOARD_LIMITS } from './limits.js'
 

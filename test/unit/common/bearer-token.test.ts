@@ -1,6 +1,6 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { areSameToken, bearerToken } from '../../../common/http/index.js'
+import { areSameToken, bearerToken } from '../../../common/http/bearer-token.js'
 
 test('the token is what follows the scheme, in any letter case of the scheme', () => {
   assert.is(bearerToken('Bearer abc'), 'abc')

@@ -73,7 +73,7 @@ testWith(
 })
 
 test('the service has absolute paths of the data folder and of the environments', () => {
-  const { command } = serviceFor('prove2-\nAQB', { dataDir: 'data', environments: ['./library', '/srv/a world'] })
+  const { command } = serviceFor('prove2-\nAgB', { dataDir: 'data', environments: ['./library', '/srv/a world'] })
   const join = command.indexOf('join')
   assert.equal(command.slice(join), [
     ...['join', 'prove2-AgB', '--data-dir', resolve('data'), '--yes', '--plain'],
