@@ -7,7 +7,7 @@ export async function interruptible<T>(what: string, work: (signal: AbortSignal)
   try {
     return await work(stop.signal)
   } catch (why) {
-    // A stream that was cut short throws an error of its own.
+    // A stream that was cut short throws its own error.
     throw stop.signal.aborted ? stop.signal.reason : why
   } finally {
     stop.release()

@@ -36,7 +36,7 @@ const RESTART_PAUSE_MS = 1000
 const LONGEST_PAUSE_MS = 60_000
 const CLOSE_TIMEOUT_MS = 20_000
 
-/** What one life of the trainer has reported so far. */
+/** Reports of one life of the trainer so far. */
 interface Life {
   ready: boolean
   /** Batch that it works on. */

@@ -96,7 +96,7 @@ export async function evaluatePolicies(
     open[earlier.policy] = open[earlier.policy]!.filter((from) => from !== earlier.from)
   }
   const work = async (engine: PlayingEngine, own: number, inner: AbortSignal): Promise<void> => {
-    // An engine begins with a policy of its own: each change costs a swap.
+    // Each engine begins with another policy: a change costs a swap.
     for (let k = 0; k < policies.length; k++) {
       const policy = (own + k) % policies.length
       if (open[policy]!.length > 0) await engine.usePolicy(policies[policy]!, inner)

@@ -41,7 +41,7 @@ function files(folder, suite, paths, size) {
   ]
 }
 
-/** Joins files of the same folder, which import the same code, and need nothing. A file with needs has a process of its own. */
+/** Joins files of the same folder, which import the same code, and need nothing. A file with needs gets a separate process. */
 function batchesOf(folder, names, size) {
   const batches = []
   for (const name of names) {
@@ -134,7 +134,7 @@ export const SUITES = {
 
 export const suiteOf = (path) => path.split('/')[0]
 
-/** Returns the jobs of all wanted paths, each with the name of its suite. @param alone  runs each file in a process of its own */
+/** Returns the jobs of all wanted paths, each with the name of its suite. @param alone  runs each file in a separate process */
 export function jobsOf(folder, wanted, alone) {
   return Object.entries(SUITES).flatMap(([suite, { jobs, batch, isHeavy = false, byDefault = true }]) => {
     const paths = wanted.length === 0 && byDefault ? [suite] : wanted.filter((path) => suiteOf(path) === suite)

@@ -105,7 +105,7 @@ class Pack:
         return self.ids.shape[1]
 
     def to(self, device: torch.device) -> "Pack":
-        """Return the pack on `device`, with masks of its own, which are freed together with it."""
+        """Return the pack on `device`, with separate masks, which are freed together with it."""
         segments = tuple(Segment(s.start, s.prefix, s.branches, s.apart) for s in self.segments)
         moved = (self.ids, self.positions, self.rows, self.targets, self.sampler_logp, self.advantage, self.owner)
         ids, positions, rows, targets, sampler_logp, advantage, owner = (tensor.to(device) for tensor in moved)

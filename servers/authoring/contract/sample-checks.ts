@@ -36,7 +36,7 @@ export function sampleChecks(environment: Environment, bounds: SampleBounds): En
     {
       name: 'offers sampled arguments that nearly always succeed, with short results',
       run() {
-        // Those that are not decided are a finding of their own.
+        // Undecided tools are a separate finding.
         const decided = environment.tools.filter((tool) => tool.undecided === undefined)
         hold(decided.length > 0, 'every tool is undecided', 'Decide some of them first.')
         const tally = new Map(decided.map((tool) => [tool, { drawn: 0, succeeded: 0, last: '' }]))
