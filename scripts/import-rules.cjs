@@ -87,9 +87,10 @@ const COORDINATOR_SUBPACKAGES = {
   leases: ['settings', 'ledger'],
   intake: ['settings', 'jobs', 'ledger'],
   versions: ['settings', 'jobs', 'ledger', 'leases', 'intake'],
+  'warm-start': ['settings', 'jobs', 'ledger', 'versions'],
   dashboard: ['settings', 'ledger', 'report'],
   service: ['settings', 'jobs', 'ledger', 'report', 'leases', 'intake', 'versions', 'dashboard'],
-  commands: ['settings', 'jobs', 'ledger', 'backup', 'report', 'service'],
+  commands: ['settings', 'jobs', 'ledger', 'backup', 'report', 'warm-start', 'service'],
 }
 
 /** The subpackages of the node, likewise. `main.ts` runs the commands and may import all subpackages. */

@@ -9,6 +9,7 @@ export const PROGRAM: Program = {
   commands: {
     setup: async () => (await import('./setup.js')).addSetupCommand,
     init: async () => (await import('./init.js')).addInitCommand,
+    'warm-start': async () => (await import('./warm-start.js')).addWarmStartCommand,
     start: async () => (await import('./start.js')).addStartCommand,
     invitation: async () => (await import('./invitation.js')).addInvitationCommand,
     status: async () => (await import('./status.js')).addStatusCommand,

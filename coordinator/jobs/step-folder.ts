@@ -24,6 +24,26 @@ export const recipeSchema = z.object({
 })
 export type Recipe = z.output<typeof recipeSchema>
 
+/** Supervised training of a run's first adapter, see docs/trainer.md, "Warm start". */
+export const warmStartSchema = z.object({
+  demonstrations: z.object({
+    sha256,
+    count: z.int().min(1),
+    /** SHA-256 of the manifest of their data set. */
+    dataset: sha256,
+    /** Number of demonstrations by environment. */
+    environments: z.record(z.string().max(64), z.int().min(0)),
+  }),
+  settings: z
+    .record(z.string().max(64), z.union([setting, z.record(z.string().max(64), setting).refine(few)]))
+    .refine(few),
+  /** Tokens that were trained on, repeated ones included. */
+  tokens: z.int().min(0),
+  /** Loss on held-out demonstrations, in nats per token of the assistant. */
+  losses: z.array(z.object({ step: z.int().min(0), tokens: z.int().min(0), heldOutLoss: z.number() })).max(64),
+  program: z.record(z.string().max(64), z.string().max(256)).refine(few),
+})
+
 const stepSchema = z.object({
   step: z.int().min(0),
   batchId: z.string().nullable(),
@@ -33,6 +53,8 @@ const stepSchema = z.object({
   lora: z.object({ rank: z.int(), alpha: z.number(), targetModules: z.array(z.string()) }),
   /** Null: an earlier trainer made the step and did not report it. */
   recipe: recipeSchema.nullable().default(null),
+  /** Training of step 0; null: the run began with the base model. */
+  warmStart: warmStartSchema.nullable(),
   files: z.record(fileName, sha256),
   stats: z.record(z.string(), z.unknown()).nullable(),
   canaries: z.array(

@@ -19,6 +19,8 @@ export interface DataFolder {
   readonly manifests: string
   /** Job directory, shared with the trainer and the audit process. */
   readonly jobs: string
+  /** Demonstrations, settings and checkpoint of a warm start. */
+  readonly warmStart: string
   readonly trainerConfig: string
   readonly trainerLog: string
   /** Newest invitation, as text. */
@@ -32,7 +34,7 @@ export interface DataFolder {
 /** Names of everything that a coordinator writes into its data folder. Other files there are not its own. */
 const PARTS = [
   ...['log', 'log.head', 'log.checkpoint', 'identity.key', 'trainer.json', 'trainer.log', 'control.sock'],
-  ...['blobs', 'bodies', 'evidence', 'calibrations', 'manifests', 'jobs', 'control.path'],
+  ...['blobs', 'bodies', 'evidence', 'calibrations', 'manifests', 'jobs', 'warm-start', 'control.path'],
   ...['address.notice', 'peers.json', 'invitation.txt'],
 ]
 
@@ -47,6 +49,7 @@ export const dataFolderOf = (dataDir: string): DataFolder => ({
   calibrations: join(dataDir, 'calibrations'),
   manifests: join(dataDir, 'manifests'),
   jobs: join(dataDir, 'jobs'),
+  warmStart: join(dataDir, 'warm-start'),
   trainerConfig: join(dataDir, 'trainer.json'),
   trainerLog: join(dataDir, 'trainer.log'),
   invitation: join(dataDir, 'invitation.txt'),

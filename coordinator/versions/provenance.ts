@@ -58,6 +58,8 @@ export function provenanceOf(
       }),
     ),
     tasks: { dataset: taskSet.datasetSha256, examples: taskSet.tasks.length },
+    /** Supervised training of version 0; null: version 0 is the base model. */
+    warmStart: made.warmStart,
     volunteers: state.nodes.size,
     coordinator: program,
     /** Numbers of the current step's batch, as the trainer reports them: training tasks, sampled by earlier versions. */

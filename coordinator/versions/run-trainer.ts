@@ -49,8 +49,8 @@ export function createRunTrainer({ file, tasks, runtime, launch }: RunTrainerPar
 }
 
 /** Returns the content of `trainer.json` (docs/trainer.md). */
-function trainerConfig(
-  { base, limits, training }: RunConfiguration,
+export function trainerConfig(
+  { base, limits, training }: Pick<RunConfiguration, 'base' | 'limits' | 'training'>,
   tasks: readonly Task[],
   runtime: EpisodeRuntime,
 ): string {

@@ -1,4 +1,5 @@
 export * from './chat-template.js'
+export * from './demonstrations.js'
 export * from './environment-states.js'
 export * from './episode-runtime.js'
 export * from './errors.js'

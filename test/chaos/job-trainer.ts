@@ -89,7 +89,7 @@ export function createJobTrainer(options: JobTrainerOptions): JobTrainer {
       await clock.sleep(stepMs / 4, life.signal)
     }
     const record = {
-      ...{ step, batchId, skipped, adapterStep, seed, lora: LORA, stats: null },
+      ...{ step, batchId, skipped, adapterStep, seed, lora: LORA, warmStart: null, stats: null },
       files: Object.fromEntries(Object.entries(files).map(([name, data]) => [name, sha256(data)])),
       canaries: canaries.map(({ prompt, continuation }) => {
         const tokens = [...prompt, ...continuation]

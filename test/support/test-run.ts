@@ -268,6 +268,7 @@ async function trainerStep(folder: string, step: number) {
     adapterStep: step,
     lora,
     recipe: null,
+    warmStart: null,
     files: {},
     stats: null,
     canaries: [],

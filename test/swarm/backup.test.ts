@@ -49,7 +49,7 @@ async function writeStep(dataDir: string, step: number): Promise<void> {
   await writeFile(join(path, 'adapter.gguf'), adapter)
   const files = { 'adapter.gguf': createHash('sha256').update(adapter).digest('hex') }
   const lora = { rank: 4, alpha: 8, targetModules: ['q_proj'] }
-  const content = { step, batchId: null, skipped: null, adapterStep: step, lora, files, stats: null }
+  const content = { step, batchId: null, skipped: null, adapterStep: step, lora, warmStart: null, files, stats: null }
   await writeFile(join(path, 'step.json'), JSON.stringify({ ...content, canaries: [] }))
 }
 

@@ -2,7 +2,7 @@
 
 import math
 import statistics
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from time import perf_counter
@@ -114,6 +114,7 @@ class GrpoTrainer:
         self.ranks = ranks
         self.named = policy.adapter_parameters()
         self.backend = backend or LocalBackend(policy, settings, ranks)
+        self.reference_adapter: Mapping[str, torch.Tensor] | None = None  # of the KL term; None: the base alone
         self.updates = 0  # optimizer steps taken so far: the position in the warm-up
 
     def learning_rate(self) -> float:
@@ -326,11 +327,12 @@ class GrpoTrainer:
     ) -> bool:
         """Adds the gradients of one pack; False when a number was not finite."""
         loss = attempt.loss
+        against = self._reference(pack, loss, reference) if first else None
         with torch.set_grad_enabled(self.backend.keeps_graph):
             logp, entropy = self.policy(pack, loss.temperature, witness.see if witness else None, kept)
         logp.requires_grad_()
         if first:
-            attempt.remembered.append(self._remember(attempt, pack, logp.detach(), entropy, reference))
+            attempt.remembered.append(self._remember(attempt, pack, logp.detach(), entropy, against))
         now = attempt.remembered[number]
         terms = token_terms(
             logp,
@@ -356,6 +358,15 @@ class GrpoTrainer:
         # Checked separately: the guard rejects rollouts with a NaN log pi_old, which would leave a finite, empty loss.
         return math.isfinite(value) and bool(torch.isfinite(logp).all())
 
+    def _reference(self, pack: Pack, loss: LossSettings, prompts: SharedPrompts) -> torch.Tensor | None:
+        """
+        Return the log-probabilities for the KL term, or None without one. It runs before the policy's own pass, whose
+        graph must not see the adapter change.
+        """
+        if loss.kl_coefficient == 0:
+            return None
+        return self.policy.reference(pack, loss.temperature, prompts, self.reference_adapter)
+
     def _agree_on_memory(self, too_much: Pack | None) -> None:
         """
         Raise RanOut on all ranks when one of them had too little memory for a pack. With a policy in shards only that
@@ -371,7 +382,7 @@ class GrpoTrainer:
             raise RanOut(max(tokens for tokens, _ in failed), alone=any(rollouts == 1 for _, rollouts in failed))
 
     def _remember(
-        self, attempt: _Attempt, pack: Pack, old: torch.Tensor, entropy: torch.Tensor, prompts: SharedPrompts
+        self, attempt: _Attempt, pack: Pack, old: torch.Tensor, entropy: torch.Tensor, reference: torch.Tensor | None
     ) -> _Remembered:
         loss, sums = attempt.loss, attempt.sums
         masks = sequence_masks(pack, old, loss)
@@ -388,7 +399,6 @@ class GrpoTrainer:
             attempt.counted = pack.prompt
             computed += pack.prompt.shape[1]
         sums.add(entropy=float(entropy[keep].double().sum()), computed_tokens=float(computed))
-        reference = self.policy.reference(pack, loss.temperature, prompts) if loss.kl_coefficient > 0 else None
         return _Remembered(old, keep, reference)
 
     def snapshot(self) -> dict[str, torch.Tensor]:

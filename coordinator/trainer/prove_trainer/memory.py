@@ -8,6 +8,7 @@ import weakref
 from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -75,6 +76,15 @@ class Costs:
         """Return the tokens of the largest forward within `memory` bytes; below 1: none."""
         forward = self.forward(checkpointing)
         return int((memory - self.base - self.adapter - forward.fixed) / forward.token)
+
+
+def available_memory() -> int | None:
+    """Return the bytes of main memory that programs can take now. None: the system does not say (not Linux)."""
+    try:
+        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+        return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable:"))
+    except (OSError, StopIteration, ValueError):
+        return None
 
 
 def count(base: Base, lora: LoraSettings) -> Costs:

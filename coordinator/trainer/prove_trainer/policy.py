@@ -224,12 +224,18 @@ class Policy(nn.Module):
         watch(pack, *self.states(pack, kept))
 
     @torch.no_grad()
-    def reference(self, pack: Pack, temperature: float, prompts: SharedPrompts | None = None) -> torch.Tensor:
+    def reference(
+        self,
+        pack: Pack,
+        temperature: float,
+        prompts: SharedPrompts | None = None,
+        adapter: Mapping[str, torch.Tensor] | None = None,
+    ) -> torch.Tensor:
         """
-        Return the log-probabilities (nats) under the base model alone, [T]. `prompts` are the shared prompts of such
-        passes; None: the pack contains its prompt.
+        Return the log-probabilities (nats) under a fixed policy, [T]: the base with `adapter`, or the base alone.
+        `prompts` are the shared prompts of such passes; None: the pack contains its prompt.
         """
-        with self.model.disable_adapter():
+        with self.under(adapter) if adapter is not None else self.model.disable_adapter():
             return self(pack, temperature, kept=prompts.of(pack, learns=False) if prompts else None)[0]
 
 

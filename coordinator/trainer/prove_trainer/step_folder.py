@@ -37,6 +37,7 @@ class StepRecord:
     consecutive_skips: int  # non-finite steps in a row up to this one
     adapter_sha256: str  # of adapter/adapter_model.safetensors
     gguf_sha256: str  # of adapter.gguf
+    warm_start: dict | None  # the supervised training of step 0; None: the run began with the base
 
 
 @dataclass(frozen=True)
@@ -73,10 +74,12 @@ def write_step(
     batch: Batch | None,
     outcome: StepOutcome | None,
     adapter_step: int,
+    warm_start: dict | None = None,
 ) -> tuple[StepRecord, dict]:
     """
     Write `steps/step-<step>` atomically, on rank 0 only. Returns its record and the content of step.json.
-    `adapter_step` is the step whose update made the adapter of `trainer`.
+    `adapter_step` is the step whose update made the adapter of `trainer`. `warm_start` describes the supervised
+    training of step 0; later steps repeat the description of their predecessor.
 
     Raises DeltaTooLarge and TrainerError `export_check_failed` before the step becomes visible.
     """
@@ -105,6 +108,7 @@ def write_step(
             "consecutiveSkips": in_a_row,
             "adapterStep": adapter_step,
             "consumed": consumed,
+            "warmStart": previous.warm_start if previous else warm_start,
             "baseSha256": base.sha256,
             "lora": json_names(config.lora),
             "loss": json_names(batch.loss) if batch else None,
@@ -134,6 +138,7 @@ def _record(content: dict) -> StepRecord:
         consecutive_skips=content["consecutiveSkips"],
         adapter_sha256=files["adapter/adapter_model.safetensors"],
         gguf_sha256=files["adapter.gguf"],
+        warm_start=content["warmStart"],
     )
 
 
@@ -175,8 +180,17 @@ def read_step(jobs: JobDirectory, step: int, base: Base, lora: LoraSettings) -> 
             "consumed": consumed,
             "consecutiveSkips": fields.integer("consecutiveSkips", 0, 2**31),
             "files": hashes,
+            "warmStart": fields.raw("warmStart"),
         }
     )
+
+
+def first_adapter(jobs: JobDirectory) -> dict[str, torch.Tensor]:
+    """Return the adapter of step 0, by the policy's names. Raises TrainerError `step_corrupt`."""
+    try:
+        return load_file(jobs.step_path(0) / "adapter" / "adapter_model.safetensors")
+    except (OSError, SafetensorError) as error:
+        raise TrainerError("step_corrupt", f"step-0: {error}") from error
 
 
 def load_state(jobs: JobDirectory, record: StepRecord, trainer: GrpoTrainer) -> None:

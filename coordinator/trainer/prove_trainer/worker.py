@@ -31,8 +31,9 @@ from .lifetime import Lifetime, Stopped
 from .limits import MAX_DETAIL, MAX_LIFE_NAME, MAX_TOKENS_PER_FORWARD
 from .policy import new_policy
 from .sharding import shard
-from .step_folder import StepRecord, load_state, portray, read_step, write_step
+from .step_folder import StepRecord, first_adapter, load_state, portray, read_step, write_step
 from .tinker_backend import join_service
+from .warm_start import WarmStart
 
 log = logging.getLogger("prove_trainer")
 
@@ -72,6 +73,8 @@ class Worker:
             backend = join_service(policy, config, config.tinker, ranks, lifetime.pause, self._tell_of_waiting)
         self.trainer = GrpoTrainer(policy, config.optimizer, ranks, capacity, self._report_reduced_capacity, backend)
         self.record = self._resume()
+        if self.record.warm_start is not None:
+            self.trainer.reference_adapter = first_adapter(jobs)
         self.busy_with: str | None = (
             None  # the current batch, named in an error event so that the coordinator can count its failures
         )
@@ -338,6 +341,7 @@ def _arguments(argv: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--parent-pid", type=int, default=None, help="end when this process ends")
     parser.add_argument("--life", default=None, help="name in the coordinator's lease, for ranks on several machines")
     parser.add_argument("--audits", action="store_true", help="answer audits instead of training")
+    parser.add_argument("--warm-start", type=Path, default=None, help="folder of demonstrations: make step 0 of them")
     args = parser.parse_args(argv)
     if args.life is not None and (len(args.life) > MAX_LIFE_NAME or not LIFE_NAME.fullmatch(args.life)):
         parser.error(f"--life must be 1 to {MAX_LIFE_NAME} small letters and digits")
@@ -356,7 +360,7 @@ def run(argv: list[str] | None = None) -> int:
     if life:
         events = life.events()
     lifetime = Lifetime(args.parent_pid, lambda: events.emit("stopped", reason="orphaned"), life=life)
-    worker: Worker | AuditWorker | None = None
+    worker: Worker | AuditWorker | WarmStart | None = None
 
     def failed(code: str, message: str) -> None:
         job, busy_with = "auditId" if args.audits else "batchId", worker.busy_with if worker else None
@@ -374,11 +378,12 @@ def run(argv: list[str] | None = None) -> int:
         base = load_base(args.base, config.base_sha256, place, config.precision)
         check_canaries(config.canaries, base.vocab_size, base.context_length)
         jobs = JobDirectory(args.jobs, args.life)
-        worker = (
-            AuditWorker(jobs, base, config, ranks, events, lifetime)
-            if args.audits
-            else Worker(jobs, base, config, ranks, events, lifetime)
-        )
+        if args.warm_start:
+            worker = WarmStart(args.warm_start, jobs, base, config, ranks, events, lifetime)
+        elif args.audits:
+            worker = AuditWorker(jobs, base, config, ranks, events, lifetime)
+        else:
+            worker = Worker(jobs, base, config, ranks, events, lifetime)
         events.emit("stopped", reason=worker.loop())
         return 0
     except Stopped as stopped:
@@ -387,7 +392,7 @@ def run(argv: list[str] | None = None) -> int:
     except TrainerError as error:
         log.error("%s", error)
         failed(error.code, error.detail)
-        return 2 if error.code.startswith(("config_", "base_", "resume_", "device_")) else 1
+        return 2 if error.code.startswith(("config_", "base_", "resume_", "device_", "warm_start_")) else 1
     except Exception as error:  # noqa: BLE001, whatever it is
         if reason := lifetime.reason_to_end():
             events.emit("stopped", reason=reason)

@@ -73,6 +73,7 @@ const STEP = {
   skipped: null,
   adapterStep: 3,
   lora: { rank: 4, alpha: 8, targetModules: ['q_proj', 'v_proj'] },
+  warmStart: null,
   files: { 'adapter.gguf': hash('adapter') },
   stats: { loss: -0.25 },
   canaries: [

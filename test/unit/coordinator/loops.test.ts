@@ -83,7 +83,7 @@ async function resume(
     )
   try {
     const lora = { rank: 1, alpha: 1, targetModules: [] }
-    const content = { adapterStep: 0, lora, files: {}, stats: null, canaries: [] }
+    const content = { adapterStep: 0, lora, warmStart: null, files: {}, stats: null, canaries: [] }
     for (const [step, made] of [
       { batchId: null, skipped: null },
       { batchId: 'batch-1', skipped: 'nonfinite' },

@@ -19,6 +19,7 @@ const madeStep = (step: number, change: Partial<TrainerStep> = {}): TrainerStep 
   adapterStep: step,
   lora: { rank: 4, alpha: 8, targetModules: ['q_proj'] },
   recipe: recipe(1e-3),
+  warmStart: null,
   files: {
     'adapter/README.md': hex(1),
     'adapter/adapter_config.json': hex(2),

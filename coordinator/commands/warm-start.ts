@@ -1,0 +1,95 @@
+import { relative, resolve } from 'node:path'
+import { type Command, InvalidArgumentError } from 'commander'
+import { integerOption, stopSignal } from '../../common/cli/index.js'
+import { PRIVATE_UMASK } from '../../common/control/index.js'
+import { defaultPython, trainerFolder } from '../jobs/python.js'
+import { readConfig } from '../settings/config.js'
+import type { DemonstratedEnvironment } from '../warm-start/choose-tasks.js'
+import { warmStart } from '../warm-start/warm-start.js'
+import { createWarmStartLines } from './warm-start-lines.js'
+
+interface WarmStartCommandOptions {
+  readonly config: string
+  readonly dataset?: string
+  readonly environments?: readonly DemonstratedEnvironment[]
+  readonly count: number
+  readonly steps?: number
+  readonly tokensPerStep: number
+  readonly lr: number
+  readonly json: boolean
+}
+
+export function addWarmStartCommand(program: Command): void {
+  program
+    .command('warm-start')
+    .description(
+      'Train version 0 of a run on reference solutions, before start. A base that solves nothing gives reinforcement learning nothing to choose from',
+    )
+    .requiredOption('--config <file>', 'run.yaml')
+    .option('--dataset <folder>', "data set whose training tasks are demonstrated; default: the run's")
+    .option(
+      '--environments <names>',
+      'comma-separated environments to demonstrate, each with an optional largest number of tasks, such as banking,crm=20; default: all of the data set',
+      environments,
+    )
+    .option('--count <number>', 'largest number of demonstrations', integerOption(1, 1_000_000), 4000)
+    .option(
+      '--steps <number>',
+      'optimizer steps; default: one pass over the demonstrations',
+      integerOption(1, 1_000_000),
+    )
+    .option('--tokens-per-step <number>', 'tokens of the demonstrations of a step', integerOption(1, 2 ** 22), 3072)
+    .option('--lr <number>', 'highest learning rate: it rises at first, then falls linearly', rate, 1e-3)
+    .option('--json', 'report progress as JSON lines on stdout', false)
+    .action(run)
+}
+
+function environments(text: string): DemonstratedEnvironment[] {
+  return text.split(',').map((part) => {
+    const [name = '', most] = part.split('=')
+    if (!/^[a-z][a-z0-9_]*$/.test(name) || (most !== undefined && !/^[1-9]\d{0,6}$/.test(most)))
+      throw new InvalidArgumentError(
+        `"${part}" is not an environment with an optional number, such as banking or crm=20.`,
+      )
+    return { name, most: most === undefined ? Number.POSITIVE_INFINITY : Number(most) }
+  })
+}
+
+function rate(text: string): number {
+  const value = Number(text)
+  if (!(value > 0 && value <= 10)) throw new InvalidArgumentError('Give a number above 0, at most 10.')
+  return value
+}
+
+async function run(options: WarmStartCommandOptions): Promise<void> {
+  const config = readConfig(options.config)
+  process.umask(PRIVATE_UMASK)
+  const lines = createWarmStartLines()
+  const stop = stopSignal(new Error('stopped'))
+  try {
+    const { dataset, environments, count, steps, tokensPerStep, lr } = options
+    await warmStart(
+      {
+        config,
+        plan: {
+          dataset: dataset === undefined ? config.tasks.dataset : resolve(dataset),
+          ...{ environments, count, steps, tokensPerStep, lr },
+        },
+        ...{ python: defaultPython(), trainerFolder },
+        onProgress(progress) {
+          const line = options.json ? JSON.stringify(progress) : lines(progress)
+          if (line !== null) process.stdout.write(`${line}\n`)
+        },
+      },
+      stop.signal,
+    )
+    const command = `prove-coordinator start --config ${relative(process.cwd(), resolve(options.config))}`
+    if (!options.json) process.stdout.write(`Version 0 is ready. ${command} publishes it.\n`)
+  } catch (error) {
+    if (!stop.signal.aborted) throw error
+    process.stderr.write('stopped; run the same command again to resume\n')
+    process.exitCode = 130
+  } finally {
+    stop.release()
+  }
+}

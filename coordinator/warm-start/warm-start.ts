@@ -1,0 +1,174 @@
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import writeFileAtomic from 'write-file-atomic'
+import { createCleanUp } from '../../common/cleanup/index.js'
+import { hashFile, openTokenizer, readModelFacts } from '../../rollout/engine/index.js'
+import {
+  createEpisodeRuntime,
+  type EpisodeRuntime,
+  playReference,
+  rulesNamed,
+  type Task,
+} from '../../rollout/episode/index.js'
+import { admitEnvironments } from '../../servers/catalogue.js'
+import { type Demonstration, writeDemonstrations } from '../jobs/demonstration-file.js'
+import { exists } from '../jobs/job-directory.js'
+import { SCHEMA, stepFolder } from '../jobs/layout.js'
+import { runWarmStart, type WarmStartEvent, type WarmStartResult } from '../jobs/warm-start-process.js'
+import { configurationOf } from '../ledger/agree-run-configuration.js'
+import { ConfigError, episodeLimits, type RunConfig } from '../settings/config.js'
+import { openDataFolder } from '../settings/data-folder.js'
+import { checkPromptCapacity } from '../settings/first-prompts.js'
+import { readTaskSet, type TaskSet } from '../settings/task-set.js'
+import { chatTemplateSha256 } from '../versions/policy-frame.js'
+import { trainerConfig } from '../versions/run-trainer.js'
+import { chooseTasks, type DemonstratedEnvironment } from './choose-tasks.js'
+
+/** What the first adapter of a run is trained on, and how. */
+export interface WarmStartPlan {
+  /** Data set of the demonstrated tasks. */
+  readonly dataset: string
+  /** undefined: all environments of the data set. */
+  readonly environments: readonly DemonstratedEnvironment[] | undefined
+  /** Largest number of demonstrations. */
+  readonly count: number
+  /** Optimizer steps; undefined: as many as one pass over the demonstrations takes. */
+  readonly steps: number | undefined
+  readonly tokensPerStep: number
+  readonly lr: number
+}
+
+export type WarmStartProgress =
+  | WarmStartEvent
+  /** Reference solutions that were played; `omitted`: longer than the run's limits. */
+  | { readonly event: 'demonstrated'; readonly done: number; readonly wanted: number; readonly omitted: number }
+
+interface WarmStartOptions {
+  readonly config: RunConfig
+  readonly plan: WarmStartPlan
+  readonly python: string
+  readonly trainerFolder: string
+  readonly onProgress: (progress: WarmStartProgress) => void
+}
+
+/** Share of the demonstrations that only measure the loss, and their largest number. */
+const HELD_OUT = { share: 0.05, most: 64 }
+const WARMUP_SHARE = 0.04
+const FINAL_SHARE = 0.1
+/** Demonstrations that are needed at least: fewer measure nothing. */
+const FEWEST = 20
+
+/**
+ * Makes step 0 of a run from demonstrations: plays the reference solutions of tasks, and trains the run's adapter on the tokens of the
+ * assistant. `start` publishes the result as version 0. An interrupted warm start resumes where it stopped.
+ * @throws ConfigError, TrainerError, the signal's reason
+ */
+export async function warmStart(options: WarmStartOptions, signal: AbortSignal): Promise<WarmStartResult> {
+  const { config, plan, python, trainerFolder, onProgress } = options
+  const folders = await openDataFolder(config.dataDir)
+  const { jobs, warmStart: folder } = folders
+  if (await exists(stepFolder(jobs, 0)))
+    throw new ConfigError(
+      `${config.dataDir}: the run has its version 0 already, and a warm start makes version 0. Name another dataDir for a new run.`,
+    )
+  await admitEnvironments(config.tasks.environments)
+  await mkdir(folder, { recursive: true })
+  const cleanUp = createCleanUp()
+  try {
+    const taskSet = await readTaskSet(config.tasks.dataset, 'train')
+    const shown = plan.dataset === config.tasks.dataset ? taskSet : await readTaskSet(plan.dataset, 'train')
+    checkEnvironments(shown, taskSet, plan)
+    const tokenizer = await openTokenizer(config.base.path)
+    cleanUp.add(() => tokenizer.close())
+    const { toolCallFormat } = config.base
+    const runtime = createEpisodeRuntime(
+      taskSet.environments,
+      tokenizer,
+      rulesNamed({ toolCallFormat, reward: config.reward }),
+    )
+    const limits = episodeLimits(config)
+    const seed = config.trainer.settings.seed ?? 0
+    const chosen = chooseTasks(shown.tasks, plan.environments, plan.count, seed)
+    checkPromptCapacity(chosen, runtime, limits)
+    const played = await demonstrate(chosen, { runtime, limits, onProgress }, signal)
+    if (played.length < FEWEST)
+      throw new ConfigError(
+        `${played.length} demonstrations are too few: a warm start needs ${FEWEST}. Raise --count, or name further environments or another data set.`,
+      )
+    const demonstrationsSha256 = await writeDemonstrations(join(folder, 'demonstrations.safetensors'), played)
+    const trainerFile = join(folder, 'trainer.json')
+    const configuration = configurationOf(config, {
+      baseSha256: await hashFile(config.base.path, signal),
+      chatTemplateSha256: chatTemplateSha256(runtime),
+      parameters: readModelFacts(config.base.path).parameters,
+      taskSet,
+      calibrations: {},
+    })
+    await writeFileAtomic(trainerFile, trainerConfig(configuration, taskSet.tasks, runtime))
+    const heldOut = Math.max(1, Math.min(HELD_OUT.most, Math.floor(played.length * HELD_OUT.share)))
+    const tokens = played.slice(0, played.length - heldOut).reduce((sum, one) => sum + one.tokens.length, 0)
+    const steps = plan.steps ?? Math.max(1, Math.floor(tokens / plan.tokensPerStep))
+    await writeFileAtomic(
+      join(folder, 'warm-start.json'),
+      JSON.stringify({
+        ...{ schema: SCHEMA, demonstrationsSha256, steps, tokensPerStep: plan.tokensPerStep, heldOut, lr: plan.lr },
+        ...{ warmupSteps: Math.ceil(steps * WARMUP_SHARE), finalShare: FINAL_SHARE },
+        source: { dataset: shown.datasetSha256, environments: countByEnvironment(played.map(({ task }) => task)) },
+      }),
+    )
+    return await runWarmStart(
+      {
+        ...{ python: config.trainer.python ?? python, packageFolder: trainerFolder, jobs, base: config.base.path },
+        ...{ config: trainerFile, folder, logFile: folders.trainerLog, onEvent: onProgress },
+      },
+      signal,
+    )
+  } finally {
+    await cleanUp.close()
+  }
+}
+
+/** @throws ConfigError if demonstrations would need environments that the run lacks */
+function checkEnvironments(shown: TaskSet, own: TaskSet, { dataset }: WarmStartPlan): void {
+  const names = new Set(own.environments.map(({ name }) => name))
+  const foreign = shown.environments.map(({ name }) => name).filter((name) => !names.has(name))
+  if (foreign.length > 0)
+    throw new ConfigError(
+      `${dataset}: the run's data set lacks the environments ${foreign.join(', ')}, and its adapter would be taught tools that no volunteer has. Name only the run's environments with --environments in prove-lab synthesize.`,
+    )
+}
+
+type Played = Demonstration & { readonly task: Task }
+
+/** Plays the reference solutions. Those that the run's limits cut are omitted: they would teach to stop early. */
+async function demonstrate(
+  tasks: readonly Task[],
+  {
+    runtime,
+    limits,
+    onProgress,
+  }: {
+    readonly runtime: EpisodeRuntime
+    readonly limits: ReturnType<typeof episodeLimits>
+    readonly onProgress: WarmStartOptions['onProgress']
+  },
+  signal: AbortSignal,
+): Promise<Played[]> {
+  const played: Played[] = []
+  let omitted = 0
+  for (const [i, task] of tasks.entries()) {
+    signal.throwIfAborted()
+    const { tokens, mask, end } = await playReference(task, runtime, limits, signal)
+    if (end === 'finished') played.push({ task, tokens, mask })
+    else omitted++
+    onProgress({ event: 'demonstrated', done: i + 1, wanted: tasks.length, omitted })
+  }
+  return played
+}
+
+function countByEnvironment(tasks: readonly Task[]): Record<string, number> {
+  const counts = new Map<string, number>()
+  for (const { environments } of tasks)
+    for (const { environment } of environments) counts.set(environment, (counts.get(environment) ?? 0) + 1)
+  return Object.fromEntries([...counts].sort(([a], [b]) => a.localeCompare(b)))
+}
