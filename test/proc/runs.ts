@@ -57,6 +57,8 @@ export interface RunSettings {
   readonly writeTasks?: (folder: string) => Promise<void>
   /** Rollouts that a node generates in parallel. Default: 4, which is a group. */
   readonly slots?: number
+  /** Called once, before the first start. @param file  path of run.yaml */
+  readonly beforeStart?: (file: string) => Promise<void>
   /** A command that starts the coordinator. */
   readonly through?: readonly string[]
 }
@@ -85,10 +87,14 @@ export async function startRun(on: Machine, name: string, settings: RunSettings)
     trainer: { settings: { lora: { rank: 4, alpha: 8 } } },
     ...config,
   }
+  const file = join(folder, 'run.yaml')
+  let isPrepared = false
   const start = async (change: object = {}): Promise<Run> => {
     fields = { ...fields, ...change }
-    await writeFile(join(folder, 'run.yaml'), stringify(fields))
-    const args = ['start', '--config', join(folder, 'run.yaml'), '--json', '--no-dry-run']
+    await writeFile(file, stringify(fields))
+    if (!isPrepared) await settings.beforeStart?.(file)
+    isPrepared = true
+    const args = ['start', '--config', file, '--json', '--no-dry-run']
     const coordinator = on.start('coordinator', args, name, through)
     const { addresses, runId } = await coordinator.until('its address', ({ type }) => type === 'listening')
     const [address] = addresses as string[]
