@@ -26,7 +26,7 @@ import { readLog, settled, startRun, stop } from './runs.js'
 /** llama.cpp's cache is float16: 0.004 nats on models as unsure as these. */
 const CLOSE_NATS = 0.02
 
-const ARCHITECTURES = ['qwen3', 'qwen2', 'granite'] as const
+const ARCHITECTURES = ['qwen3', 'qwen2', 'llama', 'granite'] as const
 
 const python = join(checkout, '.venv', 'bin', 'python')
 const trainer = join(checkout, 'coordinator', 'trainer')

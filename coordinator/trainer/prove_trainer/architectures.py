@@ -12,6 +12,8 @@ import torch
 from transformers import (
     GraniteConfig,
     GraniteForCausalLM,
+    LlamaConfig,
+    LlamaForCausalLM,
     PreTrainedConfig,
     PreTrainedModel,
     Qwen2Config,
@@ -20,6 +22,7 @@ from transformers import (
     Qwen3ForCausalLM,
 )
 from transformers.models.granite.modeling_granite import GraniteRotaryEmbedding
+from transformers.models.llama.modeling_llama import LlamaRotaryEmbedding
 from transformers.models.qwen2.modeling_qwen2 import Qwen2RotaryEmbedding
 from transformers.models.qwen3.modeling_qwen3 import Qwen3RotaryEmbedding
 
@@ -40,6 +43,9 @@ class Architecture:
 ARCHITECTURES = {
     "qwen3": Architecture(Qwen3Config, Qwen3ForCausalLM, Qwen3RotaryEmbedding, free_head_length=True),
     "qwen2": Architecture(Qwen2Config, Qwen2ForCausalLM, Qwen2RotaryEmbedding, biases=True),
+    "llama": Architecture(
+        LlamaConfig, LlamaForCausalLM, LlamaRotaryEmbedding, free_head_length=True, permuted=True
+    ),
     "granite": Architecture(
         GraniteConfig,
         GraniteForCausalLM,

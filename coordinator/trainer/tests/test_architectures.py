@@ -28,7 +28,16 @@ from prove_trainer.gguf_base import BLOCK_NAMES, build_model, load_base
 from prove_trainer.jobs import sha256_file
 from prove_trainer.packing import Segment
 from prove_trainer.policy import new_policy
-from transformers import GraniteConfig, GraniteForCausalLM, Qwen2Config, Qwen2ForCausalLM, Qwen3Config, Qwen3ForCausalLM
+from transformers import (
+    GraniteConfig,
+    GraniteForCausalLM,
+    LlamaConfig,
+    LlamaForCausalLM,
+    Qwen2Config,
+    Qwen2ForCausalLM,
+    Qwen3Config,
+    Qwen3ForCausalLM,
+)
 
 Q8_0 = gguf.GGMLQuantizationType.Q8_0
 HEADS, KEY_HEADS, VOCAB = 4, 2, 352
@@ -47,8 +56,10 @@ SCALES = dict(embedding_multiplier=3.0, residual_multiplier=0.22, attention_mult
 MODELS = {
     "qwen3": lambda: Qwen3ForCausalLM(Qwen3Config(**SHAPE, head_dim=32, tie_word_embeddings=True)),
     "qwen2": lambda: Qwen2ForCausalLM(Qwen2Config(**SHAPE, tie_word_embeddings=False)),
+    "llama": lambda: LlamaForCausalLM(LlamaConfig(**SHAPE, tie_word_embeddings=True)),
     "granite": lambda: GraniteForCausalLM(GraniteConfig(**SHAPE, **SCALES, tie_word_embeddings=True)),
 }
+PERMUTED = ("llama", "granite")
 LOGITS = 1e-4  # largest difference from transformers on weights that float16 holds exactly
 RETURNED = 5e-3  # nats, between an adapter and its float16 in the GGUF
 
@@ -85,8 +96,9 @@ def write_gguf(path: Path, architecture: str, vocabulary=None, quantised: bool =
     if architecture == "qwen3":
         writer.add_key_length(32)
         writer.add_value_length(32)
-    if architecture == "granite":
+    if architecture in PERMUTED:
         writer.add_rope_dimension_count(config.hidden_size // HEADS)
+    if architecture == "granite":
         writer.add_embedding_scale(SCALES["embedding_multiplier"])
         writer.add_residual_scale(SCALES["residual_multiplier"])
         writer.add_attention_scale(SCALES["attention_multiplier"])
@@ -105,7 +117,7 @@ def write_gguf(path: Path, architecture: str, vocabulary=None, quantised: bool =
         else:
             _, layer, module = stem.split(".", 2)
             target = f"blk.{layer}.{inner[module]}"
-        if architecture == "granite" and target.endswith(("attn_q", "attn_k")):
+        if architecture in PERMUTED and target.endswith(("attn_q", "attn_k")):
             values = permuted(values, HEADS if target.endswith("q") else KEY_HEADS)
         if quantised and values.ndim == 2:
             writer.add_tensor(f"{target}.{kind}", gguf.quantize(values, Q8_0), raw_dtype=Q8_0)
