@@ -140,7 +140,7 @@ function factsOf(path: string): ModelFacts {
 }
 
 /** Architectures of prove_trainer/architectures.py. */
-const TRAINED_ARCHITECTURES = ['qwen3', 'qwen2', 'granite']
+const TRAINED_ARCHITECTURES = ['qwen3', 'qwen2', 'llama', 'granite']
 
 async function promptTokens(dataset: string, base: string): Promise<number> {
   const { tasks, environments } = await readTaskSet(dataset, 'train')

@@ -46,7 +46,7 @@ def test_a_file_with_another_hash_is_refused(base_path):
 
 
 def test_an_architecture_off_the_list_is_refused(tmp_path):
-    assert code_of(fixtures.write_base(tmp_path / "m.gguf", architecture="llama")) == "base_unsupported"
+    assert code_of(fixtures.write_base(tmp_path / "m.gguf", architecture="gemma3")) == "base_unsupported"
 
 
 def test_a_tensor_without_a_place_is_refused(tmp_path):
