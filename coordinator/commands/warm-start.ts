@@ -1,11 +1,11 @@
 import { relative, resolve } from 'node:path'
-import { type Command, InvalidArgumentError } from 'commander'
+import { type Command, InvalidArgumentError, Option } from 'commander'
 import { integerOption, stopSignal } from '../../common/cli/index.js'
 import { PRIVATE_UMASK } from '../../common/control/index.js'
 import { defaultPython, trainerFolder } from '../jobs/python.js'
 import { readConfig } from '../settings/config.js'
 import type { DemonstratedEnvironment } from '../warm-start/choose-tasks.js'
-import { warmStart } from '../warm-start/warm-start.js'
+import { adoptStart, type WarmStartOptions, warmStart } from '../warm-start/warm-start.js'
 import { createWarmStartLines } from './warm-start-lines.js'
 
 interface WarmStartCommandOptions {
@@ -16,6 +16,8 @@ interface WarmStartCommandOptions {
   readonly steps?: number
   readonly tokensPerStep: number
   readonly lr: number
+  readonly out?: string
+  readonly from?: string
   readonly json: boolean
 }
 
@@ -40,6 +42,12 @@ export function addWarmStartCommand(program: Command): void {
     )
     .option('--tokens-per-step <number>', 'tokens of the demonstrations of a step', integerOption(1, 2 ** 22), 3072)
     .option('--lr <number>', 'highest learning rate: it rises at first, then falls linearly', rate, 1e-3)
+    .option('--out <folder>', 'also save the result, for --from of other runs over the same base')
+    .addOption(
+      new Option('--from <folder>', 'take a result that --out has saved, instead of training').conflicts([
+        ...['dataset', 'environments', 'count', 'steps', 'tokensPerStep', 'lr'],
+      ]),
+    )
     .option('--json', 'report progress as JSON lines on stdout', false)
     .action(run)
 }
@@ -67,22 +75,18 @@ async function run(options: WarmStartCommandOptions): Promise<void> {
   const lines = createWarmStartLines()
   const stop = stopSignal(new Error('stopped'))
   try {
-    const { dataset, environments, count, steps, tokensPerStep, lr } = options
-    await warmStart(
-      {
-        config,
-        plan: {
-          dataset: dataset === undefined ? config.tasks.dataset : resolve(dataset),
-          ...{ environments, count, steps, tokensPerStep, lr },
-        },
-        ...{ python: defaultPython(), trainerFolder },
-        onProgress(progress) {
-          const line = options.json ? JSON.stringify(progress) : lines(progress)
-          if (line !== null) process.stdout.write(`${line}\n`)
-        },
+    const { environments, count, steps, tokensPerStep, lr } = options
+    const dataset = options.dataset === undefined ? config.tasks.dataset : resolve(options.dataset)
+    const whole: WarmStartOptions = {
+      ...{ config, python: defaultPython(), trainerFolder },
+      out: options.out === undefined ? undefined : resolve(options.out),
+      onProgress(progress) {
+        const line = options.json ? JSON.stringify(progress) : lines(progress)
+        if (line !== null) process.stdout.write(`${line}\n`)
       },
-      stop.signal,
-    )
+    }
+    if (options.from !== undefined) await adoptStart(whole, resolve(options.from), stop.signal)
+    else await warmStart(whole, { dataset, environments, count, steps, tokensPerStep, lr }, stop.signal)
     const command = `prove-coordinator start --config ${relative(process.cwd(), resolve(options.config))}`
     if (!options.json) process.stdout.write(`Version 0 is ready. ${command} publishes it.\n`)
   } catch (error) {

@@ -29,8 +29,8 @@ export interface WarmStartProcessOptions {
   readonly base: string
   /** `trainer.json`. */
   readonly config: string
-  /** Folder of the demonstrations, the settings and the checkpoint. */
-  readonly folder: string
+  /** Kind of work, and its folder: demonstrations with settings and checkpoint, or a finished warm start. */
+  readonly work: { readonly kind: 'warm-start' | 'adopt'; readonly folder: string }
   /** Receives the stderr of the process. */
   readonly logFile: string
   readonly onEvent: (event: WarmStartEvent) => void
@@ -44,7 +44,7 @@ const CLOSE_TIMEOUT_MS = 120_000
  * @throws TrainerError with the reported reason; the signal's reason
  */
 export async function runWarmStart(options: WarmStartProcessOptions, signal: AbortSignal): Promise<WarmStartResult> {
-  const { python, packageFolder, jobs, base, config, folder, logFile, onEvent } = options
+  const { python, packageFolder, jobs, base, config, work, logFile, onEvent } = options
   signal.throwIfAborted()
   const ended = Promise.withResolvers<WarmStartResult>()
   const log = createWriteStream(logFile, { flags: 'a' })
@@ -52,7 +52,7 @@ export async function runWarmStart(options: WarmStartProcessOptions, signal: Abo
   const child = createPythonProcess({
     python,
     packageFolder,
-    args: ['-m', 'prove_trainer', '--jobs', jobs, '--base', base, '--config', config, '--warm-start', folder],
+    args: ['-m', 'prove_trainer', '--jobs', jobs, '--base', base, '--config', config, `--${work.kind}`, work.folder],
     // Idle threads sleep instead of spinning, which would take the core from the thread that is awaited.
     env: { OMP_WAIT_POLICY: 'passive' },
     restartPauseMs: 0,

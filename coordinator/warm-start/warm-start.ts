@@ -1,7 +1,6 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import writeFileAtomic from 'write-file-atomic'
-import { createCleanUp } from '../../common/cleanup/index.js'
 import { hashFile, openTokenizer, readModelFacts } from '../../rollout/engine/index.js'
 import {
   createEpisodeRuntime,
@@ -14,7 +13,12 @@ import { admitEnvironments } from '../../servers/catalogue.js'
 import { type Demonstration, writeDemonstrations } from '../jobs/demonstration-file.js'
 import { exists } from '../jobs/job-directory.js'
 import { SCHEMA, stepFolder } from '../jobs/layout.js'
-import { runWarmStart, type WarmStartEvent, type WarmStartResult } from '../jobs/warm-start-process.js'
+import {
+  runWarmStart,
+  type WarmStartEvent,
+  type WarmStartProcessOptions,
+  type WarmStartResult,
+} from '../jobs/warm-start-process.js'
 import { configurationOf } from '../ledger/agree-run-configuration.js'
 import { ConfigError, episodeLimits, type RunConfig } from '../settings/config.js'
 import { openDataFolder } from '../settings/data-folder.js'
@@ -23,6 +27,7 @@ import { readTaskSet, type TaskSet } from '../settings/task-set.js'
 import { chatTemplateSha256 } from '../versions/policy-frame.js'
 import { trainerConfig } from '../versions/run-trainer.js'
 import { chooseTasks, type DemonstratedEnvironment } from './choose-tasks.js'
+import { checkFinishedStart, checkTarget, saveFinishedStart } from './finished-start.js'
 
 /** What the first adapter of a run is trained on, and how. */
 export interface WarmStartPlan {
@@ -43,11 +48,13 @@ export type WarmStartProgress =
   /** Reference solutions that were played; `omitted`: longer than the run's limits. */
   | { readonly event: 'demonstrated'; readonly done: number; readonly wanted: number; readonly omitted: number }
 
-interface WarmStartOptions {
+export interface WarmStartOptions {
   readonly config: RunConfig
-  readonly plan: WarmStartPlan
   readonly python: string
+  /** Folder of the `prove_trainer` package. */
   readonly trainerFolder: string
+  /** Folder for a copy of the result, from which other runs over the same base can start. */
+  readonly out?: string | undefined
   readonly onProgress: (progress: WarmStartProgress) => void
 }
 
@@ -63,68 +70,103 @@ const FEWEST = 20
  * assistant. `start` publishes the result as version 0. An interrupted warm start resumes where it stopped.
  * @throws ConfigError, TrainerError, the signal's reason
  */
-export async function warmStart(options: WarmStartOptions, signal: AbortSignal): Promise<WarmStartResult> {
-  const { config, plan, python, trainerFolder, onProgress } = options
-  const folders = await openDataFolder(config.dataDir)
-  const { jobs, warmStart: folder } = folders
+export const warmStart = (
+  options: WarmStartOptions,
+  plan: WarmStartPlan,
+  signal: AbortSignal,
+): Promise<WarmStartResult> =>
+  makeFirstStep(
+    options,
+    async ({ config, taskSet, runtime, folder }) => {
+      const shown = plan.dataset === config.tasks.dataset ? taskSet : await readTaskSet(plan.dataset, 'train')
+      checkEnvironments(shown, taskSet, plan)
+      const limits = episodeLimits(config)
+      const chosen = chooseTasks(shown.tasks, plan.environments, plan.count, config.trainer.settings.seed ?? 0)
+      checkPromptCapacity(chosen, runtime, limits)
+      const played = await demonstrate(chosen, { runtime, limits, onProgress: options.onProgress }, signal)
+      if (played.length < FEWEST)
+        throw new ConfigError(
+          `${played.length} demonstrations are too few: a warm start needs ${FEWEST}. Raise --count, or name further environments or another data set.`,
+        )
+      const demonstrationsSha256 = await writeDemonstrations(join(folder, 'demonstrations.safetensors'), played)
+      const settings = settingsOf(plan, played, shown.datasetSha256)
+      await writeFileAtomic(join(folder, 'warm-start.json'), JSON.stringify({ ...settings, demonstrationsSha256 }))
+      return { kind: 'warm-start', folder }
+    },
+    signal,
+  )
+
+/** Makes step 0 of a run from a finished warm start over the same base. @throws ConfigError, TrainerError, the signal's reason */
+export const adoptStart = (options: WarmStartOptions, folder: string, signal: AbortSignal): Promise<WarmStartResult> =>
+  makeFirstStep(
+    options,
+    async () => {
+      await checkFinishedStart(folder)
+      return { kind: 'adopt', folder }
+    },
+    signal,
+  )
+
+interface FirstStepContext {
+  readonly config: RunConfig
+  readonly taskSet: TaskSet
+  readonly runtime: EpisodeRuntime
+  /** The run's own folder for warm starts. */
+  readonly folder: string
+}
+
+/** Writes `trainer.json` as `start` will, and runs the trainer on the prepared work. */
+async function makeFirstStep(
+  { config, python, trainerFolder, onProgress, out }: WarmStartOptions,
+  prepare: (context: FirstStepContext) => Promise<WarmStartProcessOptions['work']>,
+  signal: AbortSignal,
+): Promise<WarmStartResult> {
+  const { jobs, warmStart: folder, trainerLog } = await openDataFolder(config.dataDir)
   if (await exists(stepFolder(jobs, 0)))
     throw new ConfigError(
       `${config.dataDir}: the run has its version 0 already, and a warm start makes version 0. Name another dataDir for a new run.`,
     )
+  if (out !== undefined) await checkTarget(out)
   await admitEnvironments(config.tasks.environments)
   await mkdir(folder, { recursive: true })
-  const cleanUp = createCleanUp()
+  const taskSet = await readTaskSet(config.tasks.dataset, 'train')
+  const tokenizer = await openTokenizer(config.base.path)
   try {
-    const taskSet = await readTaskSet(config.tasks.dataset, 'train')
-    const shown = plan.dataset === config.tasks.dataset ? taskSet : await readTaskSet(plan.dataset, 'train')
-    checkEnvironments(shown, taskSet, plan)
-    const tokenizer = await openTokenizer(config.base.path)
-    cleanUp.add(() => tokenizer.close())
     const { toolCallFormat } = config.base
-    const runtime = createEpisodeRuntime(
-      taskSet.environments,
-      tokenizer,
-      rulesNamed({ toolCallFormat, reward: config.reward }),
-    )
-    const limits = episodeLimits(config)
-    const seed = config.trainer.settings.seed ?? 0
-    const chosen = chooseTasks(shown.tasks, plan.environments, plan.count, seed)
-    checkPromptCapacity(chosen, runtime, limits)
-    const played = await demonstrate(chosen, { runtime, limits, onProgress }, signal)
-    if (played.length < FEWEST)
-      throw new ConfigError(
-        `${played.length} demonstrations are too few: a warm start needs ${FEWEST}. Raise --count, or name further environments or another data set.`,
-      )
-    const demonstrationsSha256 = await writeDemonstrations(join(folder, 'demonstrations.safetensors'), played)
+    const rules = rulesNamed({ toolCallFormat, reward: config.reward })
+    const runtime = createEpisodeRuntime(taskSet.environments, tokenizer, rules)
+    const work = await prepare({ config, taskSet, runtime, folder })
     const trainerFile = join(folder, 'trainer.json')
+    const baseSha256 = await hashFile(config.base.path, signal)
     const configuration = configurationOf(config, {
-      baseSha256: await hashFile(config.base.path, signal),
-      chatTemplateSha256: chatTemplateSha256(runtime),
+      ...{ baseSha256, chatTemplateSha256: chatTemplateSha256(runtime), taskSet, calibrations: {} },
       parameters: readModelFacts(config.base.path).parameters,
-      taskSet,
-      calibrations: {},
     })
     await writeFileAtomic(trainerFile, trainerConfig(configuration, taskSet.tasks, runtime))
-    const heldOut = Math.max(1, Math.min(HELD_OUT.most, Math.floor(played.length * HELD_OUT.share)))
-    const tokens = played.slice(0, played.length - heldOut).reduce((sum, one) => sum + one.tokens.length, 0)
-    const steps = plan.steps ?? Math.max(1, Math.floor(tokens / plan.tokensPerStep))
-    await writeFileAtomic(
-      join(folder, 'warm-start.json'),
-      JSON.stringify({
-        ...{ schema: SCHEMA, demonstrationsSha256, steps, tokensPerStep: plan.tokensPerStep, heldOut, lr: plan.lr },
-        ...{ warmupSteps: Math.ceil(steps * WARMUP_SHARE), finalShare: FINAL_SHARE },
-        source: { dataset: shown.datasetSha256, environments: countByEnvironment(played.map(({ task }) => task)) },
-      }),
-    )
-    return await runWarmStart(
+    const result = await runWarmStart(
       {
         ...{ python: config.trainer.python ?? python, packageFolder: trainerFolder, jobs, base: config.base.path },
-        ...{ config: trainerFile, folder, logFile: folders.trainerLog, onEvent: onProgress },
+        ...{ config: trainerFile, work, logFile: trainerLog, onEvent: onProgress },
       },
       signal,
     )
+    if (out !== undefined) await saveFinishedStart(jobs, baseSha256, out)
+    return result
   } finally {
-    await cleanUp.close()
+    await tokenizer.close()
+  }
+}
+
+/** Returns the content of `warm-start.json`, without the hash of the demonstrations. */
+function settingsOf(plan: WarmStartPlan, played: readonly Played[], dataset: string): object {
+  const { tokensPerStep, lr } = plan
+  const heldOut = Math.max(1, Math.min(HELD_OUT.most, Math.floor(played.length * HELD_OUT.share)))
+  const tokens = played.slice(0, -heldOut).reduce((sum, one) => sum + one.tokens.length, 0)
+  const steps = plan.steps ?? Math.max(1, Math.floor(tokens / tokensPerStep))
+  return {
+    ...{ schema: SCHEMA, steps, tokensPerStep, heldOut, lr },
+    ...{ warmupSteps: Math.ceil(steps * WARMUP_SHARE), finalShare: FINAL_SHARE },
+    source: { dataset, environments: countByEnvironment(played.map(({ task }) => task)) },
   }
 }
 

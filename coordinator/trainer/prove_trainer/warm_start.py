@@ -31,7 +31,7 @@ from .lifetime import Lifetime, Stopped
 from .limits import MAX_WARM_START_STEPS, MAX_WARM_START_TOKENS, SCHEMA
 from .memory import available_memory, count
 from .packing import Pack, make_packs
-from .policy import new_policy
+from .policy import Policy, new_policy
 from .program import program_record
 from .schedule import share_of_rate
 from .shards import put
@@ -103,6 +103,20 @@ def batches(demonstrations: Sequence[Rollout], tokens_per_step: int, steps: int,
         epoch += 1
 
 
+def check_is_first(jobs: JobDirectory) -> None:
+    if jobs.step_numbers():
+        raise TrainerError("warm_start_late", "the run has steps already: a warm start comes before the first one")
+
+
+def write_first_step(
+    jobs: JobDirectory, policy: Policy, base: Base, config: TrainerConfig, ranks: Ranks, record: dict[str, Any]
+) -> None:
+    """Write step 0 with the adapter of `policy` and a new optimizer. `record` describes how the adapter was trained."""
+    trainer = GrpoTrainer(policy, config.optimizer, ranks)
+    portrait = portray(trainer, base, config)
+    write_step(jobs, 0, trainer, portrait, base, config, None, None, None, 0, record)
+
+
 class WarmStart:
     """Trains the first adapter, resumably. The same settings on one machine give the same bytes, stopped or not."""
 
@@ -122,8 +136,7 @@ class WarmStart:
             raise TrainerError("config_invalid", "a warm start runs in one process: set trainer.processes to 1")
         if config.tinker:
             raise TrainerError("config_invalid", "a warm start trains on this machine: remove config.tinker")
-        if jobs.step_numbers():
-            raise TrainerError("warm_start_late", "the run has steps already: a warm start comes before the first one")
+        check_is_first(jobs)
         self.folder, self.jobs, self.base, self.config = folder, jobs, base, config
         self.ranks, self.events, self.lifetime = ranks, events, lifetime
         self.settings = load_settings(folder / SETTINGS_FILE)
@@ -236,8 +249,7 @@ class WarmStart:
         return "complete"
 
     def _finish(self) -> None:
-        """Write step 0 with the trained adapter and a new optimizer."""
-        trainer = GrpoTrainer(self.policy, self.config.optimizer, self.ranks, self.capacity)
+        """Write step 0 with the trained adapter."""
         record = {
             "demonstrations": {"sha256": self.settings.demonstrations_sha256, "count": len(self.training), **self.settings.source},
             "settings": {
@@ -252,8 +264,7 @@ class WarmStart:
             "losses": self.losses,
             "program": program_record(),
         }
-        portrait = portray(trainer, self.base, self.config)
-        write_step(self.jobs, 0, trainer, portrait, self.base, self.config, None, None, None, 0, record)
+        write_first_step(self.jobs, self.policy, self.base, self.config, self.ranks, record)
         shutil.rmtree(self.folder / CHECKPOINT, ignore_errors=True)
         self.events.emit("complete", step=self.step, tokens=self.seen, losses=self.losses)
 

@@ -12,6 +12,7 @@ import torch
 
 from . import __version__
 from .adapter import published_adapter
+from .adopted_start import AdoptedStart
 from .audit_worker import AuditWorker
 from .batch import Batch, Manifest, load_batch, read_manifest
 from .canary import check_canaries
@@ -342,6 +343,7 @@ def _arguments(argv: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--life", default=None, help="name in the coordinator's lease, for ranks on several machines")
     parser.add_argument("--audits", action="store_true", help="answer audits instead of training")
     parser.add_argument("--warm-start", type=Path, default=None, help="folder of demonstrations: make step 0 of them")
+    parser.add_argument("--adopt", type=Path, default=None, help="folder of a finished warm start: make it step 0")
     args = parser.parse_args(argv)
     if args.life is not None and (len(args.life) > MAX_LIFE_NAME or not LIFE_NAME.fullmatch(args.life)):
         parser.error(f"--life must be 1 to {MAX_LIFE_NAME} small letters and digits")
@@ -360,7 +362,7 @@ def run(argv: list[str] | None = None) -> int:
     if life:
         events = life.events()
     lifetime = Lifetime(args.parent_pid, lambda: events.emit("stopped", reason="orphaned"), life=life)
-    worker: Worker | AuditWorker | WarmStart | None = None
+    worker: Worker | AuditWorker | WarmStart | AdoptedStart | None = None
 
     def failed(code: str, message: str) -> None:
         job, busy_with = "auditId" if args.audits else "batchId", worker.busy_with if worker else None
@@ -378,7 +380,9 @@ def run(argv: list[str] | None = None) -> int:
         base = load_base(args.base, config.base_sha256, place, config.precision)
         check_canaries(config.canaries, base.vocab_size, base.context_length)
         jobs = JobDirectory(args.jobs, args.life)
-        if args.warm_start:
+        if args.adopt:
+            worker = AdoptedStart(args.adopt, jobs, base, config, ranks, events)
+        elif args.warm_start:
             worker = WarmStart(args.warm_start, jobs, base, config, ranks, events, lifetime)
         elif args.audits:
             worker = AuditWorker(jobs, base, config, ranks, events, lifetime)

@@ -1,0 +1,38 @@
+import { copyFile, mkdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import writeFileAtomic from 'write-file-atomic'
+import { exists } from '../jobs/job-directory.js'
+import { FILES, SCHEMA, stepFolder } from '../jobs/layout.js'
+import { readStep } from '../jobs/step-folder.js'
+import { ConfigError } from '../settings/config.js'
+
+/** Names in the folder of a finished warm start; `prove_trainer/adopted_start.py` reads them. */
+const ADAPTER = 'adapter.gguf'
+const RECORD = 'record.json'
+
+/** Copies step 0 of a run as a finished warm start: its adapter, and the record of its training. @throws ConfigError if the folder has one */
+export async function saveFinishedStart(jobs: string, baseSha256: string, folder: string): Promise<void> {
+  await checkTarget(folder)
+  const { files, warmStart } = await readStep(jobs, 0)
+  const step = stepFolder(jobs, 0)
+  const { lora } = JSON.parse(await readFile(join(step, FILES.step), 'utf8')) as { lora: unknown }
+  await mkdir(folder, { recursive: true })
+  await copyFile(join(step, ADAPTER), join(folder, ADAPTER))
+  const record = { schema: SCHEMA, baseSha256, lora, adapterSha256: files[ADAPTER], warmStart }
+  await writeFileAtomic(join(folder, RECORD), `${JSON.stringify(record, null, 2)}\n`)
+}
+
+/** @throws ConfigError if the folder contains a finished warm start already */
+export async function checkTarget(folder: string): Promise<void> {
+  if (await exists(join(folder, RECORD)))
+    throw new ConfigError(`--out: ${folder} contains a finished warm start already: name another folder, or remove it`)
+}
+
+/** @throws ConfigError if the folder contains no finished warm start */
+export async function checkFinishedStart(folder: string): Promise<void> {
+  for (const name of [ADAPTER, RECORD])
+    if (!(await exists(join(folder, name))))
+      throw new ConfigError(
+        `--from: ${folder} has no ${name}: name a folder that prove-coordinator warm-start --out has written`,
+      )
+}
