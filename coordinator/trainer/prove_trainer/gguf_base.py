@@ -17,6 +17,7 @@ from .architectures import ARCHITECTURES, RowOrder
 from .errors import TrainerError
 from .gguf_header import check_header
 from .jobs import sha256_file
+from .stored_weights import StoredWeights
 
 T = TypeVar("T")
 
@@ -62,6 +63,7 @@ class Base:
     sha256: str
     config: Qwen3Config  # of its architecture; all architectures have the fields that are read here
     tensors: dict[str, torch.Tensor]
+    stored: StoredWeights
     precision: str = "float32"
     _norms: dict[str, float] = field(default_factory=dict, repr=False, compare=False)
 
@@ -70,6 +72,19 @@ class Base:
         if name not in self._norms:
             self._norms[name] = float(torch.linalg.vector_norm(self.tensors[name], dtype=torch.float32))
         return self._norms[name]
+
+    @property
+    def is_whole_in_float32(self) -> bool:
+        """Return whether `tensors` are the stored weights, neither rounded to 16 bits nor in shards."""
+        return self.precision == "float32" and not self.device.type == "meta"
+
+    def float32(self, name: str) -> torch.Tensor:
+        """Return a weight in float32: the one in memory if it is whole there, or else dequantised from the file."""
+        return self.tensors[name] if self.is_whole_in_float32 else self.stored.weight(name)
+
+    def float32_rows(self, name: str, rows: torch.Tensor | slice) -> torch.Tensor:
+        """Return some rows of the embedding or the head in float32."""
+        return self.tensors[name][rows] if self.is_whole_in_float32 else self.stored.rows(name, rows)
 
     def without_weights(self) -> "Base":
         """Return the base with shapes and norms only, for a policy in shards."""
@@ -94,8 +109,7 @@ class Base:
 
     @property
     def row_order(self) -> RowOrder:
-        key_heads = self.config.num_key_value_heads or self.config.num_attention_heads
-        return RowOrder(self.architecture, self.config.num_attention_heads, key_heads)
+        return self.stored.order
 
     @property
     def vocab_size(self) -> int:
@@ -184,6 +198,11 @@ def _read_config(reader: gguf.GGUFReader, architecture: str, vocab_size: int, ti
     )
 
 
+def _row_order(architecture: str, config: Qwen3Config) -> RowOrder:
+    key_heads = config.num_key_value_heads or config.num_attention_heads
+    return RowOrder(architecture, config.num_attention_heads, key_heads)
+
+
 def placed(values: torch.Tensor, device: torch.device, precision: str) -> torch.Tensor:
     """
     Move a float32 weight to the device: matrices in the 16 bits of `precision`; norms and biases, a thousandth of a
@@ -216,7 +235,7 @@ def load_base(path: Path, expected_sha256: str, device: torch.device = _CPU, pre
         raise TrainerError("base_unsupported", f"architecture {architecture!r}; supported: {', '.join(ARCHITECTURES)}")
 
     tensors: dict[str, torch.Tensor] = {}
-    stored: dict[str, str] = {}
+    stored: dict[str, gguf.ReaderTensor] = {}
     for tensor in reader.tensors:
         name = hugging_face_name(tensor.name, architecture)
         if name in tensors:
@@ -226,7 +245,7 @@ def load_base(path: Path, expected_sha256: str, device: torch.device = _CPU, pre
         except NotImplementedError as error:
             raise TrainerError("base_unsupported", f"{tensor.name} is stored as {tensor.tensor_type.name}") from error
         weight = torch.from_numpy(values.astype("float32", copy=True))
-        stored[name] = tensor.name
+        stored[name] = tensor
         if not torch.isfinite(weight).all():
             raise TrainerError("base_invalid", f"{tensor.name} holds a non-finite weight")
         tensors[name] = placed(weight, device, precision)
@@ -238,9 +257,10 @@ def load_base(path: Path, expected_sha256: str, device: torch.device = _CPU, pre
     if embedding is None or embedding.dim() != 2:
         raise TrainerError("base_invalid", "token_embd.weight is missing")
     config = _read_config(reader, architecture, embedding.shape[0], tied="lm_head.weight" not in tensors)
-    base = Base(architecture, actual, config, tensors, precision)
+    order = _row_order(architecture, config)
+    base = Base(architecture, actual, config, tensors, StoredWeights(stored, order), precision)
     try:
-        tensors |= {name: base.row_order.read(stored[name], weight) for name, weight in tensors.items()}
+        tensors |= {name: order.read(stored[name].name, weight) for name, weight in tensors.items()}
     except RuntimeError as error:
         raise TrainerError("base_invalid", f"the heads do not divide the rows evenly: {error}") from error
     build_model(base)  # checks now, not at the first batch, that every tensor exists and has the right shape
