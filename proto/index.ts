@@ -77,6 +77,7 @@ export {
   type BlobDescription,
   type BlobRole,
   type Canary,
+  type CanaryTolerance,
   checkSuccession,
   chunkCount,
   chunkLength,

@@ -137,7 +137,8 @@ class Reference:
             total = torch.logaddexp(total, logits.logsumexp(1))
             here = (targets >= start) & (targets < start + len(block))
             own[here] = logits[here, targets[here] - start]
-        return own - total
+        # Rounding may be above zero, which no log-probability is.
+        return (own - total).clamp(max=0)
 
     def _head(self) -> Iterator[tuple[int, torch.Tensor]]:
         tied = self._base.config.tie_word_embeddings
