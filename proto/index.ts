@@ -71,6 +71,7 @@ export {
   leaseResponse,
   type ReturnReason,
 } from './lease.js'
+export { LEAVE_REASONS, type Leave, type LeaveReason, leaveNotice } from './leave.js'
 export { LIMITS, type Limit, type LimitName } from './limits.js'
 export {
   BLOB_ROLES,
