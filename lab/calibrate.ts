@@ -15,6 +15,7 @@ import {
   fitThresholds,
 } from '../rollout/verification/thresholds.js'
 import { measureFalseRefusals } from '../rollout/verification/verify-statistics.js'
+import { type CanaryMeasurement, measureCanaries } from './calibrate-canaries.js'
 import { openJournal } from './journal.js'
 
 export interface CalibrationSettings {
@@ -36,6 +37,8 @@ export interface CalibrationParts {
   readonly engines: readonly Engine[]
   readonly runtime: EpisodeRuntime
   readonly service: AuditService
+  /** Canaries, and their reference scores, see `measureCanaries`. */
+  readonly canaries: Pick<CanaryMeasurement, 'canaries' | 'reference'>
   /** Settings of the auditor, such as device and precision. They are part of the journal's description of the work. */
   readonly auditing: Readonly<Record<string, unknown>>
   /** Group i plays task i modulo their number. */
@@ -46,6 +49,8 @@ export interface CalibrationParts {
   onSampled(done: number, wanted: number): void
   /** Reports the number of audited groups. */
   onProgress(done: number, wanted: number): void
+  /** Reports the number of scored canaries. */
+  onCanary(done: number, wanted: number): void
 }
 
 /** Groups per audit: enough to share the loading of a policy, few enough to lose little at an interruption. */
@@ -54,7 +59,7 @@ const CHUNK = 8
 /**
  * Generates honest groups with the engine, audits them, and fits thresholds to the audits. Chunks of groups alternate between the base
  * model and the adapters, so that every policy has an equal share at any time. Resumes from `journal`. Samples the next chunk during the
- * audit of the current one.
+ * audit of the current one. Then measures canaries under every policy.
  * @throws JournalError; EngineError, TrainerError, the signal's reason
  */
 export async function calibrate(
@@ -88,7 +93,9 @@ export async function calibrate(
     from = end
   }
   await auditing
-  return summarise(statistics, subject, settings)
+  const [engine] = engines
+  const measurement = { ...parts.canaries, engine: engine!, adapters, onProgress: parts.onCanary }
+  return summarise(statistics, await measureCanaries(measurement, signal), subject, settings)
 }
 
 /** Generates the groups `from` to before `end`, in order. */
@@ -145,16 +152,18 @@ function workOf({ subject, tasks, service, auditing }: CalibrationParts, setting
 
 function summarise(
   statistics: readonly GroupStatistics[],
+  canary: Calibration['canary'],
   subject: CalibrationSubject,
   { goal, confidence }: CalibrationSettings,
 ): Calibration {
   return {
-    schema: 4,
+    schema: 5,
     subject,
     groups: statistics.length,
     sampledTokens: statistics.reduce((sum, { all }) => sum + all.tokens, 0),
     thresholds: fitThresholds(statistics, goal),
     logitErrorTail: fitLogitErrorTail(statistics.map(({ all }) => all)),
+    canary,
     honest: describeHonest(statistics),
     falseRefusals: { goal, confidence, ...measureFalseRefusals(statistics, goal, confidence) },
   }

@@ -71,12 +71,14 @@ export {
   leaseResponse,
   type ReturnReason,
 } from './lease.js'
+export { LEAVE_REASONS, type Leave, type LeaveReason, leaveNotice } from './leave.js'
 export { LIMITS, type Limit, type LimitName } from './limits.js'
 export {
   BLOB_ROLES,
   type BlobDescription,
   type BlobRole,
   type Canary,
+  type CanaryTolerance,
   checkSuccession,
   chunkCount,
   chunkLength,

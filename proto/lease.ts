@@ -15,6 +15,7 @@ import { type Codec, codec, type Decoded } from './codec.js'
 import type { Sha256 } from './content-id.js'
 import { type RefusalCode, refusal } from './errors.js'
 import { prove } from './gen/swarm.js'
+import { type Leave, readLeave } from './leave.js'
 import { LIMITS } from './limits.js'
 import { MAX_ROUND } from './manifest.js'
 import { PEERS, type PeerAddresses, readPeers, writePeers } from './peer-addresses.js'
@@ -48,6 +49,7 @@ export type LeaseRequest =
   | LeaseAsk
   | { readonly kind: 'renew'; readonly leaseIds: readonly string[] }
   | { readonly kind: 'return'; readonly leaseIds: readonly string[]; readonly reason: ReturnReason }
+  | Leave
 
 const IDS = bytes(LIMITS.leasesHeld.value)
 
@@ -60,14 +62,16 @@ export const leaseRequest: Codec<LeaseRequest> = codec<LeaseRequest, prove.Lease
     1: message({ 1: number(), 2: bytes(), 3: bytes(), 4: IDS, 5: bytes(), 6: bytes(), 9: double() }),
     2: message({ 1: IDS }),
     3: message({ 1: IDS, 2: bytes() }),
+    4: message({ 1: bytes(), 2: bytes() }),
   },
-  read: ({ ask, renew, giveBack }) => {
+  read: ({ ask, renew, giveBack, leave }) => {
+    if (leave) return readLeave(leave)
     if (renew) return { kind: 'renew', leaseIds: leaseIds(renew.leaseIds, 1) }
     if (giveBack) {
       const reason = oneOf(giveBack.reason, RETURN_REASONS, 'return reason')
       return { kind: 'return', leaseIds: leaseIds(giveBack.leaseIds, 1), reason }
     }
-    if (!ask) throw refusal('malformed', 'a lease request asks, renews or returns')
+    if (!ask) throw refusal('malformed', 'a lease request asks, renews, returns or leaves')
     return {
       kind: 'ask',
       count: integer(ask.count, 1, LIMITS.leasesPerRequest.value, 'leases asked for'),
@@ -84,6 +88,7 @@ export const leaseRequest: Codec<LeaseRequest> = codec<LeaseRequest, prove.Lease
     if (request.kind === 'return') {
       return { giveBack: { leaseIds: request.leaseIds.map(bytesOf), reason: request.reason } }
     }
+    if (request.kind === 'leave') return { leave: { reason: request.reason, detail: request.detail } }
     const { policyId, nonce, holding } = request
     const ids = { policyId: bytesOf(policyId), nonce: bytesOf(nonce), holding: holding.map(bytesOf) }
     const { count, agent, backend, tokensPerSecond } = request

@@ -73,6 +73,7 @@ export const LIMITS = {
   samplerSetting: row(10, 'number', 'temperature and repeat penalty'),
   canaries: row(16, 'count', 'a few prompts show a missing adapter'),
   canaryTokens: row(2048, 'tokens', 'a canary must run in seconds on a CPU'),
+  canaryTolerance: row(20, 'nats', 'another model is a few nats off'),
 
   minGroupSize: row(2, 'count', 'an advantage needs two rewards'),
   maxGroupSize: row(64, 'count', 'sixteen is common; larger groups do not fit a volunteer GPU'),

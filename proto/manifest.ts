@@ -2,6 +2,7 @@ import type { PrivateKey } from '@libp2p/interface'
 import {
   bytesOf,
   distinct,
+  finite,
   hexOf,
   identifier,
   integer,
@@ -52,6 +53,14 @@ export interface Canary {
   readonly policyLogprobs: readonly number[]
 }
 
+/** Largest differences (nats) of an engine's log-probabilities from a canary's that pass. */
+export interface CanaryTolerance {
+  /** Mean over the tokens of a continuation. */
+  readonly mean: number
+  /** Largest difference of a single token. */
+  readonly max: number
+}
+
 export interface EpisodeLimits {
   /** Rollouts per group, G. */
   readonly groupSize: number
@@ -72,6 +81,7 @@ export interface PolicyManifest {
   readonly policy: PolicyDescription
   readonly blobs: readonly BlobDescription[]
   readonly canary: readonly Canary[]
+  readonly canaryTolerance: CanaryTolerance
   readonly limits: EpisodeLimits
   /** Source of the tasks. Only the coordinator and its synthesis interpret it. */
   readonly taskSpec: Readonly<Record<string, string>>
@@ -120,6 +130,7 @@ export const policyManifest: Codec<PolicyManifest> = codec<PolicyManifest, prove
     11: double(),
     12: double(),
     13: bytes(),
+    14: message({ 1: double(), 2: double() }),
   },
   read: (wire) => {
     const policy = readPolicy(present(wire.policy, 'policy'))
@@ -135,6 +146,7 @@ export const policyManifest: Codec<PolicyManifest> = codec<PolicyManifest, prove
       policy,
       blobs,
       canary: wire.canary.map(readCanary),
+      canaryTolerance: readCanaryTolerance(present(wire.canaryTolerance, 'canary tolerance')),
       limits: readEpisodeLimits(present(wire.limits, 'episode limits')),
       taskSpec: readTaskSpec(wire.taskSpec),
       roundSecretHash: hexOf(wire.roundSecretHash, 32, 'hash of the round secret'),
@@ -221,6 +233,12 @@ function readCanary(wire: Decoded<prove.Canary.$Properties>): Canary {
     baseLogprobs: logprobs(wire.baseLogprobs, 'canary log-probability of the base'),
     policyLogprobs: logprobs(wire.policyLogprobs, 'canary log-probability of the policy'),
   }
+}
+
+function readCanaryTolerance(wire: Decoded<prove.CanaryTolerance.$Properties>): CanaryTolerance {
+  const most = LIMITS.canaryTolerance.value
+  const max = finite(wire.max, Number.MIN_VALUE, most, 'largest difference from a canary')
+  return { mean: finite(wire.mean, Number.MIN_VALUE, max, 'mean difference from a canary'), max }
 }
 
 function readEpisodeLimits(wire: Decoded<prove.EpisodeLimits.$Properties>): EpisodeLimits {

@@ -1,5 +1,6 @@
 import {
   type Connection,
+  type IdentifyResult,
   type Libp2p,
   type PeerId,
   type PeerInfo,
@@ -9,7 +10,7 @@ import {
 import { peerIdFromString } from '@libp2p/peer-id'
 import { multiaddr } from '@multiformats/multiaddr'
 import { LRUCache } from 'lru-cache'
-import { detailForWire, LIMITS, type PeerAddresses, peerIdOfKey } from '../proto/index.js'
+import { detailForWire, LIMITS, type PeerAddresses, PROTOCOLS, peerIdOfKey } from '../proto/index.js'
 import { type Clock, systemClock } from './clock.js'
 import { TransportError } from './errors.js'
 import { createGossip, type Gossip } from './gossip.js'
@@ -72,6 +73,8 @@ export interface SwarmHost {
   handle(protocol: string, handler: (stream: Stream, peer: string) => void): Promise<() => Promise<void>>
   /** Calls back when the first connection to a peer opens and when the last one closes. @returns  stops the calls */
   onPeer(listener: (event: { readonly peer: string; readonly connected: boolean }) => void): () => void
+  /** Calls back for peers that report another version of this program's protocols; `detail` names both. @returns  stops the calls */
+  onOtherVersion(listener: (event: { readonly peer: string; readonly detail: string }) => void): () => void
   /** Calls back for peers found in the local network. @returns  stops the calls */
   onFound(listener: (peer: PeerAddresses) => void): () => void
   /** Lowers a peer's gossip score for an hour, after a false statement on another protocol. */
@@ -212,7 +215,17 @@ const peerEvents = (libp2p: Pick<Libp2p, 'addEventListener' | 'removeEventListen
       libp2p.addEventListener('peer:discovery', found)
       return () => libp2p.removeEventListener('peer:discovery', found)
     },
-  }) satisfies Pick<SwarmHost, 'onPeer' | 'onFound'>
+
+    onOtherVersion(listener) {
+      const identified = ({ detail: found }: CustomEvent<IdentifyResult>): void => {
+        const peer = { protocols: found.protocols, agent: found.agentVersion }
+        const why = Object.values(PROTOCOLS).flatMap((protocol) => otherVersion(protocol, peer) ?? [])[0]
+        if (why !== undefined) listener({ peer: found.peerId.toString(), detail: detailForWire(why) })
+      }
+      libp2p.addEventListener('peer:identify', identified)
+      return () => libp2p.removeEventListener('peer:identify', identified)
+    },
+  }) satisfies Pick<SwarmHost, 'onPeer' | 'onFound' | 'onOtherVersion'>
 
 /** The first line of libp2p's message. Later lines are for libp2p's developers. */
 const reasonOf = (cause: unknown): string =>

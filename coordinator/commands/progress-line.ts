@@ -77,6 +77,10 @@ function eventLine(event: Extract<Progress, { type: 'event' }>['event']): string
     }
     case 'registered':
       return `${event.node.slice(-8)} is new and gets leases from the next round on`
+    case 'left':
+      return `${event.node.slice(-8)} ended its work at version ${event.version}: ${event.reason}${event.detail === '' ? '' : ` (${event.detail})`}`
+    case 'attended':
+      return 'a volunteer is at work again'
     case 'team-joined':
       return `${event.node.slice(-8)} ${event.team === null ? 'left its team' : `joined the team ${event.team}`}`
     case 'environment-quarantined':
@@ -115,6 +119,8 @@ function eventLine(event: Extract<Progress, { type: 'event' }>['event']): string
     case 'announced':
       return `announced${orderedBy(event)}: ${[event.message, ...event.addresses].filter((part) => part !== '').join(' ') || 'nothing'}`
     case 'written-by':
+    // The alarm says more.
+    case 'unattended':
     case 'reopened':
     case 'leased':
     case 'renewed':

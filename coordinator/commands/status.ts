@@ -51,6 +51,7 @@ export function statusText(report: RunReport, isRunning: boolean, nowMs: number)
     `groups: ${report.accepted} accepted${zeroVariance}, ${refused} refused${refused === 0 ? '' : ` (${countsOf(report.refused)})`}`,
     `keys: ${report.keys}; open leases: ${report.openLeases}; tokens verified: ${report.tokens.toLocaleString('en')}`,
     heldOutLine(versions),
+    leftLine(versions.at(-1)),
     report.pendingBatch === null ? null : `in training: ${report.pendingBatch}`,
     ...alarmsOf(report).map(({ text }) => `alarm: ${text}`),
     ...report.quarantinedEnvironments.map(
@@ -62,6 +63,12 @@ export function statusText(report: RunReport, isRunning: boolean, nowMs: number)
   ]
   const shown = lines.filter((line) => line !== null).join('\n')
   return versions.length === 0 ? shown : `${shown}\n\n${versionTable(versions.slice(-SHOWN))}`
+}
+
+/** Returns why nodes ended their work under the newest version. */
+function leftLine(newest: VersionReport | undefined): string | null {
+  const left = Object.entries(newest?.left ?? {})
+  return left.length === 0 ? null : `nodes that ended at version ${newest!.version}: ${countsOf(new Map(left))}`
 }
 
 function forecast({ configuration, completeAtMs }: RunReport, newest: number, nowMs: number): string | null {

@@ -24,7 +24,7 @@ export type LeaseAnswer = Omit<LeaseResponse, 'providers'>
 
 /** Answers requests for leases, and ends leases. */
 export interface LeaseService {
-  /** Answers a node's request. @throws SwarmRefusal */
+  /** Answers a node's request. A node that leaves gives all its leases back. @throws SwarmRefusal */
   answer(request: LeaseRequest, node: string): Promise<LeaseAnswer>
   /** Releases leases that are past their deadline. */
   releaseLapsed(): Promise<void>
@@ -108,7 +108,8 @@ export function createLeaseService(parts: LeaseServiceParts): LeaseService {
     async answer(request, node) {
       if (request.kind === 'ask') return give(request, node)
       if (request.kind === 'renew') return renew(request.leaseIds, node)
-      for (const leaseId of request.leaseIds) await release(leaseId, node, request.reason)
+      const given = request.kind === 'leave' ? [...recorder.state.openLeasesOf(node).keys()] : request.leaseIds
+      for (const leaseId of given) await release(leaseId, node, request.reason)
       return response({})
     },
     async releaseLapsed() {

@@ -17,6 +17,8 @@ export interface ConfigurationSources {
   readonly taskSet: TaskSet
   /** SHA-256 of the calibration of each inference backend. */
   readonly calibrations: Readonly<Record<string, string>>
+  /** Tolerance of the canaries, by these calibrations. */
+  readonly canaryTolerance: RunConfiguration['canaryTolerance']
 }
 
 /**
@@ -26,7 +28,7 @@ export interface ConfigurationSources {
 export function configurationOf(config: RunConfig, sources: ConfigurationSources): RunConfiguration {
   const { base, reward, cacheType, groupSize, batchGroups, versions, maxStaleness, leases, influence } = config
   const { probation, leastShare } = config.audit
-  const { taskSet, baseSha256, chatTemplateSha256, parameters, calibrations } = sources
+  const { taskSet, baseSha256, chatTemplateSha256, parameters, calibrations, canaryTolerance } = sources
   const backends = Object.keys(calibrations)
   if (backends.length > 0 && !backends.some((backend) => cacheTypeOf(backend) === cacheType))
     throw new ConfigError(
@@ -49,6 +51,7 @@ export function configurationOf(config: RunConfig, sources: ConfigurationSources
     versions,
     leases,
     audit: { calibrations, probation, leastShare },
+    canaryTolerance,
     influence,
     training: trainingOf(config, parameters),
   }

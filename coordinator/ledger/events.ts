@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { PACKAGE_VERSION } from '../../common/cli/index.js'
-import { isRefusalCode, LIMITS, type RefusalCode } from '../../proto/index.js'
+import { isRefusalCode, LEAVE_REASONS, LIMITS, type RefusalCode } from '../../proto/index.js'
 import { SKETCH_NUMBERS } from '../../rollout/verification/likeness.js'
 import { STEERING_STRATEGY_COUNT } from '../../rollout/verification/logit-error-tail.js'
 import { runConfigurationSchema } from './run-configuration.js'
@@ -42,6 +42,19 @@ const order = {
   /** Reason in the operator's own words. */
   reason: z.string().max(LIMITS.detailBytes.value).nullable(),
 }
+
+/**
+ * Reasons why nodes are not at work: those that nodes report, and those that the coordinator sees. `silent`: connected, without a
+ * request for minutes.
+ */
+export const ABSENCE_REASONS = [...LEAVE_REASONS, 'other_version', 'disconnected', 'silent'] as const
+const absence = z.object({
+  reason: z.enum(ABSENCE_REASONS),
+  /** Number of nodes, and the newest sentence of one of them; empty: none. */
+  nodes: count,
+  detail: z.string().max(1024),
+})
+export type Absence = z.output<typeof absence>
 
 /** A changed field of the run configuration, by its path; values as JSON. */
 const configurationChange = z.object({ field: text, from: text, to: text })
@@ -141,6 +154,23 @@ export const EVENTS = {
   }),
   /** From now on all credit of the key counts for this team; null: for no team. */
   'team-joined': z.object({ node: text, team: text.nullable() }),
+  /** A node ended its work because of an error, and reported which. At most a few per minute and key are recorded. */
+  left: z.object({
+    node: text,
+    /** Version in force. */
+    version: count,
+    reason: z.enum(LEAVE_REASONS),
+    /** Sentence of the node; empty: none. */
+    detail: z.string().max(LIMITS.detailBytes.value),
+  }),
+  /** No volunteer has been at work for half a minute. Recorded again when the causes change. */
+  unattended: z.object({
+    version: count,
+    /** The most frequent first; none: no node has asked for work since the coordinator started. */
+    causes: z.array(absence).max(ABSENCE_REASONS.length).readonly(),
+  }),
+  /** A volunteer is at work again, on this version. */
+  attended: z.object({ version: count }),
   /** A node got a lease for a group of a task. */
   leased: z.object({
     leaseId: lease,

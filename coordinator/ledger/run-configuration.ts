@@ -49,6 +49,8 @@ export const runConfigurationSchema = z.object({
     probation: count,
     leastShare: share,
   }),
+  /** Largest differences (nats) of a node's engine from the canaries' log-probabilities, see `canaryTolerance`. */
+  canaryTolerance: z.object({ mean: z.number().positive(), max: z.number().positive() }),
   influence: z.object({ perKey: share, perAddressBlock: share }),
   /** Settings of the loss, the optimizer and the adapter, as in `trainer.json`. Not parsed, because an older log may contain removed settings. */
   training: z.record(z.string(), z.unknown()),

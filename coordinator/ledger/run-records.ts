@@ -24,6 +24,7 @@ export interface RunRecords {
   readonly quarantinedEnvironments: Set<string>
   readonly orders: Orders
   enabledSinceRound: boolean
+  unattended: EventOf<'unattended'> | null
   readonly curriculum: Curriculum
   readonly batches: Batches
   scores: readonly EventOf<'scored'>[]
@@ -48,6 +49,7 @@ export function openRecords(): RunRecords {
     quarantinedEnvironments: new Set(),
     orders: new Orders(),
     enabledSinceRound: false,
+    unattended: null,
     curriculum: new Curriculum(),
     batches: new Batches(),
     scores: [],
@@ -82,6 +84,7 @@ export function snapshotOf(records: RunRecords): StateSnapshot {
         usualTokens: records.keys.usualTokens,
         pendingBatch: records.batches.pending?.batchId ?? null,
         enabledSinceRound: records.enabledSinceRound,
+        unattended: records.unattended,
         ...{ pause, announcement, rollback },
       },
     ],
@@ -90,12 +93,20 @@ export function snapshotOf(records: RunRecords): StateSnapshot {
 
 /** Restores records from a snapshot. @throws CheckpointError if it is inconsistent */
 export function recordsOf(snapshot: StateSnapshot): RunRecords {
-  const { writtenBy, keysWaiting, unprovenYield, usualTokens, pendingBatch, enabledSinceRound, ...ordersInForce } =
-    known(snapshot.rest[0], 'the rest')
+  const {
+    writtenBy,
+    keysWaiting,
+    unprovenYield,
+    usualTokens,
+    pendingBatch,
+    enabledSinceRound,
+    unattended,
+    ...inForce
+  } = known(snapshot.rest[0], 'the rest')
   const rounds = Rounds.of(snapshot)
   const leases = Leases.of(snapshot)
   for (const lease of leases.all.values()) rounds.roundOf(lease)
-  const orders = Orders.of({ ...snapshot, ...ordersInForce })
+  const orders = Orders.of({ ...snapshot, ...inForce })
   const keys = Keys.of(snapshot, leases.open)
   keys.unprovenYield = unprovenYield
   keys.usualTokens = usualTokens
@@ -104,7 +115,7 @@ export function recordsOf(snapshot: StateSnapshot): RunRecords {
   for (const { node, reputation } of keys.all.values()) if (reputation.isHeldBack) groups.usable.exclude(node)
   const pending = snapshot.batches.find(({ batchId }) => batchId === pendingBatch)
   return {
-    ...{ writtenBy, rounds, keysWaiting, leases, groups, keys, orders, enabledSinceRound },
+    ...{ writtenBy, rounds, keysWaiting, leases, groups, keys, orders, enabledSinceRound, unattended },
     registered: new Map(snapshot.registered),
     teams: new Map(snapshot.teams),
     withdrawn: new Set(snapshot.withdrawn),

@@ -55,6 +55,14 @@ export class RunReducer extends RunView {
         if (event.team === null) this.records.teams.delete(event.node)
         else this.records.teams.set(event.node, event.team)
         break
+      case 'left':
+        break
+      case 'unattended':
+        this.records.unattended = event
+        break
+      case 'attended':
+        this.records.unattended = null
+        break
       case 'leased':
         this.records.leases.give(event, {
           isOfRound: event.round === this.round?.round,

@@ -151,6 +151,8 @@ export interface RunState {
   readonly quarantinedEnvironments: ReadonlySet<string>
   /** Orders of the operator that are in force. */
   readonly orders: RunOrders
+  /** Newest record that no volunteer is at work; null: some are, or the run has just begun. */
+  readonly unattended: EventOf<'unattended'> | null
   /** Whether an environment was enabled since the round in force opened, which gives no leases for its tasks yet. */
   readonly enabledSinceRound: boolean
   /** Served versions that were withdrawn by a rollback. */

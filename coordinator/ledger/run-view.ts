@@ -47,6 +47,10 @@ export class RunView implements RunState {
     return this.records.quarantinedEnvironments
   }
 
+  get unattended(): EventOf<'unattended'> | null {
+    return this.records.unattended
+  }
+
   get enabledSinceRound(): boolean {
     return this.records.enabledSinceRound
   }

@@ -162,6 +162,7 @@ export const SECTIONS = {
     usualTokens: number.nullable(),
     pendingBatch: text.nullable(),
     enabledSinceRound: z.boolean(),
+    unattended: event('unattended').nullable(),
     pause: order.nullable(),
     announcement: order.extend({ message: text, addresses: names }).nullable(),
     rollback: order.extend({ version: count }).nullable(),

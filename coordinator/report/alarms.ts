@@ -1,8 +1,10 @@
 import { FAR_OFF, learningRateFor, sizeOf } from '../settings/learning-rates.js'
+import { absenceText } from './absence-words.js'
 import type { RunReport } from './run-report.js'
 import type { VersionReport } from './version-report.js'
 
 export const ALARM_CODES = [
+  'no_volunteers',
   ...(['nothing_solved', 'no_calls', 'little_reward', 'mostly_zero_variance', 'mostly_refused'] as const),
   ...(['calls_run_away', 'rollouts_cut', 'steps_skipped', 'reward_falls'] as const),
   'learning_rate',
@@ -48,6 +50,7 @@ export function alarmsOf(run: RunReport): Alarm[] {
   const refused = [...reasons.values()].reduce((sum, count) => sum + count, 0)
   const work = workOf(run)
   const alarms: (Alarm | null)[] = [
+    noVolunteers(run),
     nothingSolved(work),
     noCalls(run),
     littleReward(work),
@@ -114,6 +117,12 @@ function mean(versions: readonly VersionReport[], of: (version: VersionReport) =
   const known = versions.filter((version) => of(version) !== null)
   const groups = sum(known, ({ accepted }) => accepted)
   return groups === 0 ? null : sum(known, (version) => of(version)! * version.accepted) / groups
+}
+
+function noVolunteers({ unattended, versions, configuration, orders }: RunReport): Alarm | null {
+  const isComplete = versions.length > (configuration?.versions ?? Number.POSITIVE_INFINITY)
+  if (!unattended || isComplete || orders.pause) return null
+  return { code: 'no_volunteers', text: absenceText(unattended) }
 }
 
 function nothingSolved(work: Work | null): Alarm | null {

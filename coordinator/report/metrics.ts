@@ -82,6 +82,17 @@ export function meterReport(registers: Metrics, report: LiveReport): void {
     },
   })
   new Gauge({
+    name: 'prove_nodes_left',
+    help: 'Nodes that ended their work because of an error under the newest version, by the reason that they reported',
+    labelNames: ['reason'],
+    registers: [registers],
+    collect() {
+      this.reset()
+      for (const [reason, count] of Object.entries(report.run.report().versions.at(-1)?.left ?? {}))
+        this.set({ reason }, count)
+    },
+  })
+  new Gauge({
     name: 'prove_reward_part_mean',
     help: 'Mean reward components of the newest version with accepted groups, by component',
     labelNames: ['part'],

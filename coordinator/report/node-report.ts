@@ -1,5 +1,5 @@
 import type { RefusalCode } from '../../proto/index.js'
-import type { RunEvent } from '../ledger/events.js'
+import type { EventOf, RunEvent } from '../ledger/events.js'
 import { RunReducer } from '../ledger/run-reducer.js'
 import type { NodeVerdict, RunState } from '../ledger/run-state.js'
 
@@ -16,6 +16,8 @@ export interface NodeReport {
   readonly agent: string | null
   /** Its team; null: none. */
   readonly team: string | null
+  /** Error with which it ended its work; null: none, or it has come back since. */
+  readonly left: Pick<EventOf<'left'>, 'atMs' | 'version' | 'reason' | 'detail'> | null
   readonly openLeases: number
   readonly accepted: number
   /** Zero-variance groups among the accepted ones. */
@@ -47,6 +49,7 @@ interface Seen {
   lastSeenAtMs: number
   backend: string | null
   agent: string | null
+  left: NodeReport['left']
   accepted: number
   zeroVariance: number
   tokens: number
@@ -77,13 +80,21 @@ export class NodesTally {
     switch (event.type) {
       case 'registered':
         this.#seen.set(event.node, {
-          ...{ registeredAtMs: atMs, lastSeenAtMs: atMs, backend: null, agent: event.agent ?? null },
+          ...{ registeredAtMs: atMs, lastSeenAtMs: atMs, backend: null, agent: event.agent ?? null, left: null },
           ...{ accepted: 0, zeroVariance: 0, tokens: 0, workMs: 0, refused: new Map() },
         })
         return
       case 'leased':
-        Object.assign(this.#touch(event.node, atMs), { backend: event.backend, agent: event.agent ?? null })
+        Object.assign(this.#touch(event.node, atMs), {
+          ...{ backend: event.backend, agent: event.agent ?? null },
+          left: null,
+        })
         return
+      case 'left': {
+        const { version, reason, detail } = event
+        this.#touch(event.node, atMs).left = { atMs, version, reason, detail }
+        return
+      }
       case 'judged': {
         const seen = this.#touch(event.node, atMs)
         if (event.code !== null) count(seen.refused, event.code)

@@ -31,6 +31,8 @@ export interface RunReport {
   readonly quarantinedEnvironments: readonly string[]
   /** Orders of the operator that are in force. */
   readonly orders: RunOrders
+  /** Newest record that no volunteer is at work; null: some are. */
+  readonly unattended: EventOf<'unattended'> | null
   /** Batch that the trainer works on. */
   readonly pendingBatch: string | null
   /** Expected time of the last version at the speed of the newest ones; null: complete, or too early for a forecast. */
@@ -66,6 +68,7 @@ export class RunTally {
   #staleness: number | null = null
   #audits = { passed: 0, failed: 0 }
   #doubtedGroups = 0
+  #unattended: EventOf<'unattended'> | null = null
 
   add(event: RunEvent): void {
     this.#startedAtMs ??= event.atMs
@@ -99,6 +102,15 @@ export class RunTally {
         return
       case 'registered':
         this.#keys += 1
+        return
+      case 'left':
+        this.#versions[event.version]?.left(event.reason)
+        return
+      case 'unattended':
+        this.#unattended = event
+        return
+      case 'attended':
+        this.#unattended = null
         return
       case 'leased':
         this.#openLeases.add(event.leaseId)
@@ -172,6 +184,7 @@ export class RunTally {
       refusedBatches: this.#refusedBatches,
       quarantinedEnvironments: [...this.#quarantinedEnvironments],
       orders: this.#orders,
+      unattended: this.#unattended,
       pendingBatch: this.#pendingBatch?.batchId ?? null,
       completeAtMs: this.#completeAtMs(),
     }

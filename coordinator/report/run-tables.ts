@@ -14,9 +14,10 @@ export function versionTable(versions: readonly VersionReport[]): Table {
   const namesOf = (key: 'parts' | 'stats'): string[] =>
     [...new Set(versions.flatMap((one) => Object.keys(one[key])))].sort()
   const [parts, stats] = [namesOf('parts'), namesOf('stats')]
-  return versions.map(({ publishedAtMs, parts: own, stats: numbers, heldOut, ...version }) => ({
+  return versions.map(({ publishedAtMs, parts: own, stats: numbers, heldOut, left, ...version }) => ({
     publishedAt: new Date(publishedAtMs).toISOString(),
     ...version,
+    left: Object.values(left).reduce((sum, count) => sum + count, 0),
     ...heldOutCells(heldOut),
     ...Object.fromEntries(parts.map((name) => [`reward.${name}`, own[name] ?? null])),
     ...Object.fromEntries(stats.map((name) => [`step.${name}`, numbers[name] ?? null])),
@@ -41,7 +42,7 @@ const heldOutCells = (score: HeldOutScore | null) => ({
 
 /** Returns one row per key. */
 export function nodeTable(nodes: readonly NodeReport[]): Table {
-  return nodes.map(({ registeredAtMs, lastSeenAtMs, refused, audits, reputation, ...node }) => ({
+  return nodes.map(({ registeredAtMs, lastSeenAtMs, refused, audits, reputation, left, ...node }) => ({
     ...node,
     registeredAt: new Date(registeredAtMs).toISOString(),
     lastSeenAt: new Date(lastSeenAtMs).toISOString(),
@@ -49,6 +50,7 @@ export function nodeTable(nodes: readonly NodeReport[]): Table {
     audits: audits.all,
     failedAudits: audits.failed,
     reputation: reputation.kind,
+    left: left?.reason ?? null,
   }))
 }
 

@@ -1,3 +1,4 @@
+import type { LeaveReason } from '../../proto/index.js'
 import type { EventOf } from '../ledger/events.js'
 
 /** A version and the groups of it. */
@@ -21,6 +22,8 @@ export interface VersionReport {
   /** Zero-variance groups among the accepted ones. */
   readonly zeroVariance: number
   readonly refused: number
+  /** Nodes that ended their work because of an error while it was in force, by reason. */
+  readonly left: Readonly<Record<string, number>>
   /** Mean over the rollouts of accepted groups; null: none yet. */
   readonly reward: number | null
   /** Mean reward components over the rollouts of accepted groups, by name. */
@@ -75,6 +78,7 @@ export class VersionTally {
   #solved = 0
   #calls = 0
   #tokens = 0
+  readonly #left = new Map<LeaveReason, number>()
   readonly #parts = new Map<string, { sum: number; rollouts: number }>()
 
   constructor(published: EventOf<'published'>) {
@@ -98,6 +102,10 @@ export class VersionTally {
 
   accepted(group: CountedGroup): void {
     this.#count(group, 1)
+  }
+
+  left(reason: LeaveReason): void {
+    this.#left.set(reason, (this.#left.get(reason) ?? 0) + 1)
   }
 
   refused(): void {
@@ -146,6 +154,7 @@ export class VersionTally {
       accepted: this.#accepted,
       zeroVariance: this.#zeroVariance,
       refused: this.#refused,
+      left: Object.fromEntries(this.#left),
       reward: per(this.#reward, this.#rollouts),
       parts: Object.fromEntries(
         [...this.#parts].flatMap(([name, { sum, rollouts }]) => (rollouts === 0 ? [] : [[name, sum / rollouts]])),

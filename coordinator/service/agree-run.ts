@@ -1,5 +1,6 @@
 import { openTokenizer, readModelFacts, type Tokenizer } from '../../rollout/engine/index.js'
 import { createEpisodeRuntime, type EpisodeRuntime, rulesNamed, type Task } from '../../rollout/episode/index.js'
+import { canaryTolerance } from '../../rollout/verification/index.js'
 import { type BlobStore, createBlobStore, describeFile, type SwarmHost, systemClock } from '../../swarm/index.js'
 import { type Calibrations, openCalibrations } from '../intake/calibrations.js'
 import { agreeOnConfiguration, configurationOf } from '../ledger/agree-run-configuration.js'
@@ -65,6 +66,9 @@ export async function agreeOnRun(
     parameters: readModelFacts(config.base.path).parameters,
     taskSet,
     calibrations: calibrations.current,
+    canaryTolerance: canaryTolerance(
+      Object.values(calibrations.current).map((sha256) => calibrations.bySha256.get(sha256)!),
+    ),
   }
   const configuration = configurationOf(config, sources)
   // Checked and recorded before anything else is written that depends on the configuration.

@@ -4,6 +4,7 @@ import type { Intake } from '../intake/intake.js'
 import type { LeaseService } from '../leases/lease-service.js'
 import type { Recorder } from '../ledger/recorder.js'
 import type { Publisher } from '../versions/publisher.js'
+import type { Attendance } from './attendance.js'
 import { broadcast } from './broadcast.js'
 import { nameDoubtedBatches } from './doubted-batches.js'
 import { keepHouse } from './housekeeping.js'
@@ -18,6 +19,7 @@ export interface BackgroundParts {
   readonly intake: Intake
   readonly publisher: Publisher
   readonly services: RunServices
+  readonly attendance: Attendance
   readonly notices: AddressNotices
   /** File of the address notice that was published last. */
   readonly addressNotice: string
@@ -27,7 +29,8 @@ export interface BackgroundParts {
 
 /** Runs housekeeping, gossip to the nodes and announcements of the coordinator's addresses, until the signal fires. */
 export async function runBackground(parts: BackgroundParts, signal: AbortSignal): Promise<void> {
-  const { host, key, recorder, leases, intake, publisher, services, notices, addressNotice, isWanted } = parts
+  const { host, key, recorder, leases, intake, publisher, services, attendance, notices, addressNotice, isWanted } =
+    parts
   const { clock, logger } = host
   await Promise.all([
     keepHouse(
@@ -36,6 +39,7 @@ export async function runBackground(parts: BackgroundParts, signal: AbortSignal)
         takeBack: () => leases.takeBack(),
         openRound: () => publisher.openRound(),
         auditSuspects: () => intake.auditSuspects(),
+        lookForVolunteers: () => attendance.look(),
         nameDoubtedBatches: () => nameDoubtedBatches(recorder, clock),
         clock,
         logger: logger.child({ part: 'housekeeping' }),

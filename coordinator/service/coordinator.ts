@@ -30,6 +30,7 @@ import { createPublishedFiles, type PublishedFiles } from '../versions/published
 import { createPublisher, type Publisher } from '../versions/publisher.js'
 import type { RunTrainer } from '../versions/run-trainer.js'
 import { runTraining } from '../versions/training-loop.js'
+import { createAttendance } from './attendance.js'
 import { runBackground } from './background.js'
 import { createIdleNodes } from './idle-nodes.js'
 import { openIntake } from './open-intake.js'
@@ -108,6 +109,7 @@ export async function openCoordinator(parts: CoordinatorParts): Promise<Coordina
     const { tasks, environments } = taskSet
     const leases = createLeaseService({ tasks, recorder, registrationMs, addressBlockOf, metrics, clock })
     const idle = createIdleNodes(clock)
+    const attendance = createAttendance({ host, recorder, signal })
     const providers = createProviders({
       host,
       policyInForce: () => state.round?.policyId ?? null,
@@ -122,7 +124,7 @@ export async function openCoordinator(parts: CoordinatorParts): Promise<Coordina
       demand: () => ({ capacity: capacityOf(state), waiting: idle.count() }),
       providers: () => providers.forAnyone(),
     })
-    const services = await serveRun({ host, key, recorder, leases, intake, bodies, idle, providers })
+    const services = await serveRun({ host, key, recorder, leases, intake, bodies, idle, attendance, providers })
     cleanUp.add(() => services.close())
     await publisher.restore()
 
@@ -131,7 +133,7 @@ export async function openCoordinator(parts: CoordinatorParts): Promise<Coordina
       async run(trainer) {
         const background = runBackground(
           {
-            ...{ host, key, recorder, leases, intake, publisher, services, notices },
+            ...{ host, key, recorder, leases, intake, publisher, services, attendance, notices },
             addressNotice: folder.addressNotice,
             isWanted: () => idle.count() > 0 && capacityOf(state) > 0,
           },

@@ -10,6 +10,8 @@ export interface Duties {
   auditSuspects(): void
   /** Records which batches contain groups of keys that were caught later. */
   nameDoubtedBatches(): Promise<void>
+  /** Records when the last volunteer is gone, and when one is back. */
+  lookForVolunteers(): Promise<void>
   readonly clock: Clock
   readonly logger: SwarmLogger
 }
@@ -35,6 +37,7 @@ export async function keepHouse(duties: Duties, signal: AbortSignal): Promise<vo
     await attempt('rounds', () => duties.openRound())
     await attempt('suspects', async () => duties.auditSuspects())
     await attempt('doubted batches', () => duties.nameDoubtedBatches())
+    await attempt('volunteers', () => duties.lookForVolunteers())
     await clock.sleep(TICK_MS, signal).catch(() => undefined)
   }
 }

@@ -14,6 +14,7 @@ import type { Intake } from '../intake/intake.js'
 import type { LeaseService } from '../leases/lease-service.js'
 import type { Recorder } from '../ledger/recorder.js'
 import type { NodeVerdict } from '../ledger/run-state.js'
+import type { Attendance } from './attendance.js'
 import type { IdleNodes } from './idle-nodes.js'
 import { createLeaderboardService } from './leaderboard-service.js'
 import type { Providers } from './providers.js'
@@ -29,6 +30,7 @@ export interface ServiceParts {
   readonly intake: Intake
   readonly bodies: BlobStore
   readonly idle: IdleNodes
+  readonly attendance: Attendance
   readonly providers: Providers
 }
 
@@ -40,7 +42,7 @@ export interface RunServices {
 }
 
 export async function serveRun(parts: ServiceParts): Promise<RunServices> {
-  const { host, key, recorder, leases, intake, bodies, idle, providers } = parts
+  const { host, key, recorder, leases, intake, bodies, idle, attendance, providers } = parts
   const { clock } = host
   const { state } = recorder
   const channels = channelsOf(host.runId)
@@ -60,6 +62,8 @@ export async function serveRun(parts: ServiceParts): Promise<RunServices> {
   const leaderboard = createLeaderboardService({ recorder, key, runId: host.runId, clock })
   const servers = await Promise.all([
     serveLeases(host, async (request, { peer }) => {
+      if (request.kind === 'leave') await attendance.left(peer, request)
+      else attendance.seen(peer)
       const answer = await leases.answer(request, peer)
       if (request.kind !== 'ask') return { ...answer, providers: [] }
       idle.answered(peer, answer)

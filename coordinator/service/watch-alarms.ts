@@ -3,7 +3,7 @@ import type { LiveReport } from '../report/live-report.js'
 
 /**
  * Reports each alarm when it arises, once the report has read the whole log. Checks after events that can change an alarm: a version, a
- * run configuration, a dry run, and a number of groups.
+ * run configuration, a dry run, the last volunteer's end, and a number of groups.
  */
 export function watchAlarms(report: LiveReport, onAlarm: (alarm: Alarm) => void): { look(): void } {
   let inForce = new Set<Alarm['code']>()
@@ -22,4 +22,4 @@ export function watchAlarms(report: LiveReport, onAlarm: (alarm: Alarm) => void)
   return { look }
 }
 
-const CHECKED_AFTER: ReadonlySet<string> = new Set(['published', 'configured', 'rehearsed'])
+const CHECKED_AFTER: ReadonlySet<string> = new Set(['published', 'configured', 'rehearsed', 'unattended', 'attended'])

@@ -1,24 +1,27 @@
 import { type Canary, LIMITS } from '../../proto/index.js'
 import { type EpisodeLimits, type EpisodeRuntime, groundTruthScript, type Task } from '../../rollout/episode/index.js'
+import type { CanaryTokens } from '../jobs/reference-scores.js'
 import type { TrainerStep } from '../jobs/step-folder.js'
 import { fittingPrompt } from '../settings/first-prompts.js'
 
+/** Canaries of a publication. */
 const CANARIES = 3
-/** A canary for the trainer, in the form of `trainer.json` (docs/trainer.md). */
-export interface CanaryPrompt {
-  readonly prompt: readonly number[]
-  readonly continuation: readonly number[]
-}
 
 /**
  * Returns the prompts and continuations for which every publication states log-probabilities. They are the first turns of the
- * reference solutions of the first tasks that fit a canary.
+ * reference solutions of the first tasks that fit a canary, in the form of `trainer.json` (docs/trainer.md).
+ * @param count  largest number of canaries
  * @throws ConfigError when the limits are too small for these tasks
  */
-export function canaryPrompts(tasks: readonly Task[], runtime: EpisodeRuntime, limits: EpisodeLimits): CanaryPrompt[] {
-  const canaries: CanaryPrompt[] = []
+export function canaryPrompts(
+  tasks: readonly Task[],
+  runtime: EpisodeRuntime,
+  limits: EpisodeLimits,
+  count = CANARIES,
+): CanaryTokens[] {
+  const canaries: CanaryTokens[] = []
   for (const task of tasks) {
-    if (canaries.length === CANARIES) break
+    if (canaries.length === count) break
     const prompt = fittingPrompt(task, runtime, limits)
     const continuation = runtime.tokenizer.tokenize(groundTruthScript(task, runtime.toolCallFormat)[0]!, true)
     // The context of a volunteer may have exactly the size of a rollout.

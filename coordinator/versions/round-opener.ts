@@ -143,6 +143,7 @@ export class RoundOpener {
       createdAtMs: now,
       expiresAtMs: now + config.manifestLifetimeMs,
       limits: limitsOf(configuration),
+      canaryTolerance: configuration.canaryTolerance,
       configurationId: configurationIdOf(configuration),
     }
   }

@@ -21,6 +21,7 @@ export type RoundPart = Pick<
   | 'createdAtMs'
   | 'expiresAtMs'
   | 'limits'
+  | 'canaryTolerance'
   | 'configurationId'
 >
 /** The parts of a manifest that all rounds of a version share. */

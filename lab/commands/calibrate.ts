@@ -7,7 +7,9 @@ import { CodedError } from '../../common/errors/index.js'
 import { offerAdapter } from '../../coordinator/jobs/audit-folder.js'
 import { createAuditProcess } from '../../coordinator/jobs/audit-process.js'
 import { defaultPython, trainerFolder } from '../../coordinator/jobs/python.js'
+import { referenceScores } from '../../coordinator/jobs/reference-scores.js'
 import { readTaskSet } from '../../coordinator/settings/task-set.js'
+import { canaryPrompts } from '../../coordinator/versions/canary.js'
 import {
   type AdapterFile,
   type CacheType,
@@ -53,6 +55,8 @@ const AUDIT_TIMEOUT_MS = 10 * 60_000
 const MAX_FAILURES = 3
 /** Most tasks of a calibration. Groups reuse tasks when there are fewer. The limit does not depend on --groups, so a later run can add groups. */
 const MAX_TASKS = 2000
+/** Canaries that are measured under each policy; a publication has three. */
+const CANARIES = 32
 
 export function addCalibrateCommand(program: Command): void {
   withEnvironmentFolders(withLimitOptions(program.command('calibrate'), 'run.yaml of the run to calibrate for'))
@@ -106,9 +110,10 @@ async function calibrateModel(options: CalibrateOptions, signal: AbortSignal): P
   const limits = limitsOf(options)
   const tokenizer = await openTokenizer(modelPath)
   const logger = createStderrLogger('warn')
+  const python = own.python ?? defaultPython()
   const auditor = createAuditProcess(
     {
-      python: own.python ?? defaultPython(),
+      python,
       packageFolder: trainerFolder,
       jobs,
       base: modelPath,
@@ -155,6 +160,19 @@ async function calibrateModel(options: CalibrateOptions, signal: AbortSignal): P
           auditing: own.auditing,
           service: { process: auditor, jobs, baseSha256, reader: runtime, limits },
           tasks,
+          canaries: {
+            canaries: canaryPrompts(tasks, runtime, limits, CANARIES),
+            reference: (canaries, until) =>
+              referenceScores(
+                {
+                  ...{ python, packageFolder: trainerFolder, base: modelPath, baseSha256, canaries },
+                  adapters: adapters.map(({ path }) => path),
+                  threads: options.threads * options.workers,
+                },
+                until,
+              ),
+          },
+          onCanary: createProgress('canaries'),
           journal: `${out}.groups.jsonl`,
           // Reports sampled groups until the first audit ends, which can take hours.
           onSampled: (done, wanted) => {
@@ -197,7 +215,7 @@ function buildOf(engines: readonly EngineProcess[]): EngineProcess['build'] {
   return engines[0]!.build
 }
 
-function summary({ groups, sampledTokens, thresholds, honest, falseRefusals }: Calibration): string {
+function summary({ groups, sampledTokens, thresholds, canary, honest, falseRefusals }: Calibration): string {
   const { measured, goal, confidence } = falseRefusals
   const { all, level } = thresholds
   const usual = honest.sensitivity!['0.5']!
@@ -207,6 +225,9 @@ function summary({ groups, sampledTokens, thresholds, honest, falseRefusals }: C
     `${groups} honest groups, ${sampledTokens} sampled tokens`,
     `largest mean deviation ${honest['mean deviation, nats']!.max!.toPrecision(2)} nats; limit for a group of median length ${limit.toPrecision(2)}`,
     `largest logit error ${honest['largest logit error, nats']!.max!.toPrecision(2)} nats; misses per group: median ${honest.misses!['0.5']}, maximum ${honest.misses!.max}`,
+    canary === null
+      ? 'no task fits a canary, so nodes have the usual wide tolerance'
+      : `${canary.canaries} canaries under ${canary.policies} policies: at most ${canary.worstMean.toPrecision(2)} nats off on average, ${canary.worstToken.toPrecision(2)} for a token`,
     `false rejections: ${measured.count} of ${measured.of} = ${percent(measured.share)}, ${100 * confidence} % interval ${percent(measured.low)} to ${percent(measured.high)}; goal ${percent(goal)}`,
   ].join('\n')
 }

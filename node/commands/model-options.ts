@@ -67,7 +67,7 @@ export async function openNamedPolicy(
   const sealed = await wholeAdapter(folder, signal)
   const policy = await openPolicy({ ...(await namedFolder(folder, sealed, options, signal)), ...machine }, signal)
   try {
-    await checkCanary(policy.engine, sealed.manifest.canary, signal)
+    await checkCanary(policy.engine, sealed.manifest, signal)
     return policy
   } catch (error) {
     await policy.close()

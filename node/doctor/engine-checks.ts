@@ -69,9 +69,9 @@ export async function checkBase(examination: Examination, signal: AbortSignal): 
       },
       examination.limits,
       async ({ engine }) => {
-        const bare = manifest.canary.map((canary) => ({ ...canary, policyLogprobs: canary.baseLogprobs }))
-        await checkCanary(engine, bare, signal)
-        return ok(`the engine reproduces the run's results for ${bare.length} prompts (on ${engine.build.backend})`)
+        const canary = manifest.canary.map((one) => ({ ...one, policyLogprobs: one.baseLogprobs }))
+        await checkCanary(engine, { ...manifest, canary }, signal)
+        return ok(`the engine reproduces the run's results for ${canary.length} prompts (on ${engine.build.backend})`)
       },
     )
   } catch (error) {

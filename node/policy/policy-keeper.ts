@@ -109,7 +109,7 @@ export function createPolicyKeeper(parts: PolicyKeeperParts): PolicyKeeper {
     } else {
       await engine.usePolicy(null, signal)
     }
-    await checkCanary(engine, manifest.canary, signal)
+    await checkCanary(engine, manifest, signal)
     inForce = { policyId: manifest.policyId, backend: engine.build.backend }
   }
 

@@ -1,4 +1,5 @@
 import { dutySignal, isOffDuty } from './pause-control.js'
+import { reportLeave } from './report-leave.js'
 import { createWorker, type Worker, type WorkLoopParts } from './work-parts.js'
 import { next, type Situation, START, type WorkEnd, type WorkEvent } from './work-state.js'
 import { type ActiveState, act, INTERRUPTIBLE } from './work-steps.js'
@@ -18,8 +19,10 @@ export async function workLoop(parts: WorkLoopParts, signal: AbortSignal): Promi
       if (state.name === 'ended') return state.end
       let event: WorkEvent
       if (signal.aborted && state.name !== 'draining') event = { type: 'closed' }
-      else if (state.name === 'failed') throw state.error
-      else event = await eventIn(state, situation, worker)
+      else if (state.name === 'failed') {
+        await reportLeave(state.error, worker)
+        throw state.error
+      } else event = await eventIn(state, situation, worker)
       if (event.type === 'failed' && !signal.aborted)
         logger.info({ error: event.error, state: state.name }, 'an attempt failed')
       situation = next(situation, event, stay)

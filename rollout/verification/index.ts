@@ -1,3 +1,4 @@
+export { type CanaryStatistics, canaryTolerance, UNMEASURED_TOLERANCE } from './canary-tolerance.js'
 export { binomialCdf, poissonTail, poissonUpper, quantile, type Share, shareOf } from './chances.js'
 export {
   ANNOUNCEMENT_CHECK,

@@ -87,12 +87,25 @@ export type CalibrationSubject = z.output<typeof subject>
 const shareSchema = z.strictObject({ count, of: count, share, low: share, high: share })
 
 export const calibrationSchema = z.strictObject({
-  schema: z.literal(4),
+  schema: z.literal(5),
   subject,
   groups: count,
   sampledTokens: count,
   thresholds,
   logitErrorTail: logitErrorTailSchema,
+  /** How far the engine was from the reference scores of canaries; null: not measured, so a wide tolerance applies. */
+  canary: z
+    .strictObject({
+      /** Number of canaries, and of the policies under which each was scored: the base, and adapters of the subject. */
+      canaries: z.int().min(1),
+      policies: z.int().min(1),
+      /** Number of scored tokens. */
+      tokens: count,
+      /** Largest mean of a canary, and largest difference of a token, in nats. */
+      worstMean: z.number().min(0),
+      worstToken: z.number().min(0),
+    })
+    .nullable(),
   /** Quantiles of the honest groups' statistics, for readers; `max` is the worst. */
   honest: z.record(z.string(), quantiles),
   falseRefusals: z.strictObject({

@@ -135,6 +135,7 @@ function manifestOf(hash: string, chunkSha256s: readonly string[]): PolicyManife
     policy,
     blobs: [{ role: 'adapter', sha256: hash, sizeBytes: SIZE_BYTES, chunkSha256s }],
     canary: [],
+    canaryTolerance: { mean: 0.02, max: 0.3 },
     limits: {
       groupSize: 2,
       maxTurnTokens: 1,

@@ -81,6 +81,7 @@ export async function runCoordinator(
     parameters: 5_000_000,
     taskSet,
     calibrations: { [SCRIPTED_BACKEND]: '0'.repeat(64) },
+    canaryTolerance: { mean: 0.02, max: 0.3 },
   })
   await agreeOnConfiguration(recorder, configuration, clock)
   const coordinator = await openCoordinator({

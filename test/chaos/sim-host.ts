@@ -140,6 +140,7 @@ export function createSimHost(options: SimHostOptions): SimHost {
       return found?.isDialable ? [found.address] : []
     },
     onFound: () => () => undefined,
+    onOtherVersion: () => () => undefined,
     provenAddresses: () => [],
 
     async hangUp(peer) {

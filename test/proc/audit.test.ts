@@ -10,6 +10,8 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { type AuditProcess, createAuditProcess } from '../../coordinator/jobs/audit-process.js'
 import { TrainerError } from '../../coordinator/jobs/errors.js'
+import { referenceScores } from '../../coordinator/jobs/reference-scores.js'
+import { canaryPrompts } from '../../coordinator/versions/canary.js'
 import { type CalibrationSettings, calibrate } from '../../lab/calibrate.js'
 import { DRAW, type EngineProcess, openEngine, openTokenizer } from '../../rollout/engine/index.js'
 import { createEpisodeRuntime, DEFAULT_LIMITS, DEFAULT_RULES, rulesNamed } from '../../rollout/episode/index.js'
@@ -103,6 +105,8 @@ test('an answer that cannot be read is an error, and not one that is still to co
   )
 })
 
+const python = join(checkout, '.venv', 'bin', 'python')
+const packageFolder = join(checkout, 'coordinator', 'trainer')
 const MODEL = join(checkout, 'models', 'demo', 'prove-demo-base-f16.gguf')
 const SETTINGS: CalibrationSettings = { groups: 10, groupSize: 2, seed: 3, goal: 0.005, confidence: 0.95 }
 
@@ -113,8 +117,6 @@ async function demoAuditor(): Promise<{ auditor: AuditProcess; baseSha256: strin
     .digest('hex')
   const config = join(folder, 'trainer.json')
   await writeFile(config, JSON.stringify({ schema: 1, baseSha256 }))
-  const python = join(checkout, '.venv', 'bin', 'python')
-  const packageFolder = join(checkout, 'coordinator', 'trainer')
   return { auditor: opening({ python, packageFolder, base: MODEL, config }), baseSha256 }
 }
 
@@ -154,8 +156,17 @@ async function calibrateDemo(
         auditing: {},
         service: { process: auditor, jobs: folder, baseSha256, reader: runtime, limits: DEFAULT_LIMITS },
         tasks,
+        canaries: {
+          canaries: canaryPrompts(tasks, runtime, DEFAULT_LIMITS),
+          reference: (canaries, until) =>
+            referenceScores(
+              { python, packageFolder, base: MODEL, baseSha256, adapters: [], canaries, threads: 1 },
+              until,
+            ),
+        },
         journal,
         onSampled: () => {},
+        onCanary: () => {},
         onProgress,
       },
       settings,
@@ -175,6 +186,9 @@ test('an interrupted calibration resumes to the same numbers, and not with anoth
   // What the f16 engine and torch differ by, and a policy that is not the announced one would exceed a hundredfold.
   assert.ok(smooth.honest['mean deviation, nats']!.max! < 0.02)
   assert.ok(smooth.honest['largest logit error, nats']!.max! < 0.02)
+  const { canaries, policies, tokens, worstMean, worstToken } = smooth.canary!
+  assert.equal([canaries, policies], [3, 1])
+  assert.ok(tokens >= 3 && worstMean > 0 && worstMean <= worstToken && worstToken < 0.02)
 
   const stop = new AbortController()
   const rough = join(folder, 'rough.jsonl')

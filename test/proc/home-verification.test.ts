@@ -7,7 +7,7 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { checkCanary } from '../../node/policy/canary.js'
 import { openNodeStore } from '../../node/store/store.js'
-import { groupBody, openManifest, type Verdict } from '../../proto/index.js'
+import { type Canary, groupBody, openManifest, type Verdict } from '../../proto/index.js'
 import { openEngine } from '../../rollout/engine/index.js'
 import { createTaskRuntime } from '../../servers/episodes/index.js'
 import { readPublished } from '../../servers/episodes/playground/published.js'
@@ -49,17 +49,21 @@ test('a publication contains the scores of its policy, and a canary failure stat
   try {
     const { sha256 } = manifest.policy.adapter!
     await engine.usePolicy({ path: join(data, 'blobs', sha256), sha256 }, never)
-    await checkCanary(engine, manifest.canary, never)
+    const under = (...canary: Canary[]) => ({ canary, canaryTolerance: { mean: 0.02, max: 0.3 } })
+    await checkCanary(engine, under(...manifest.canary), never)
     await engine.usePolicy(null, never)
     // The adapter of one step is not far from the base, so the canary's own numbers stand in for a policy further off.
     const [first] = manifest.canary
     const far = { ...first!, policyLogprobs: first!.policyLogprobs.map((logprob) => logprob - 1) }
-    await failing(checkCanary(engine, [far], never), /canary_failed: .*the adapter is not applied/)
+    await failing(checkCanary(engine, under(far), never), /canary_failed: .*the adapter is not applied/)
     const near = { ...first!, policyLogprobs: first!.baseLogprobs.map((logprob) => logprob - 0.1) }
-    await failing(checkCanary(engine, [{ ...near, baseLogprobs: near.policyLogprobs }], never), /rounds differently/)
+    await failing(
+      checkCanary(engine, under({ ...near, baseLogprobs: near.policyLogprobs }), never),
+      /rounds differently/,
+    )
     const lost = first!.policyLogprobs.map((logprob) => logprob - 2)
     await failing(
-      checkCanary(engine, [{ ...far, baseLogprobs: lost, policyLogprobs: lost }], never),
+      checkCanary(engine, under({ ...far, baseLogprobs: lost, policyLogprobs: lost }), never),
       /like another model/,
     )
   } finally {

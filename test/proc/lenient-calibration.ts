@@ -30,7 +30,7 @@ export function writeLenientCalibration(file: string): void {
   const baseSha256 = createHash('sha256').update(readFileSync(demoModel())).digest('hex')
   const none = { count: 0, of: 2, share: 0, low: 0, high: 1 }
   const calibration: Calibration = {
-    schema: 4,
+    schema: 5,
     subject: {
       ...{ baseSha256, adapters: [], quantisation: 'f16', backend: 'cpu' },
       ...{ draw: DRAW, nodeLlamaCpp: '3.22.1' },
@@ -38,6 +38,7 @@ export function writeLenientCalibration(file: string): void {
     groups: 2,
     sampledTokens: 1000,
     ...LENIENT,
+    canary: null,
     honest: { 'mean logit error, nats': { '0.5': 0.02, max: 2 } },
     falseRefusals: { goal: 0.005, confidence: 0.95, measured: none, byCode: {} },
   }

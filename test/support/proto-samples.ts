@@ -55,6 +55,7 @@ export const flightManifest: PolicyManifest = {
       policyLogprobs: [-1.5, -0.25],
     },
   ],
+  canaryTolerance: { mean: 0.02, max: 0.3 },
   limits: {
     groupSize: 4,
     maxTurnTokens: 256,

@@ -23,6 +23,7 @@ export const CONFIGURATION: RunConfiguration = {
   versions: 100,
   leases: { durationMs: 60_000, perNode: 2 },
   audit: { calibrations: {}, probation: 20, leastShare: 0.1 },
+  canaryTolerance: { mean: 0.02, max: 0.3 },
   influence: { perKey: 1, perAddressBlock: 1 },
   training: {},
 }

@@ -30,7 +30,7 @@ import {
   sha256,
 } from '../../proto/index.js'
 import type { Rollout, Task } from '../../rollout/episode/index.js'
-import { UNWATCHED } from '../../rollout/verification/index.js'
+import { UNMEASURED_TOLERANCE, UNWATCHED } from '../../rollout/verification/index.js'
 import { type Clock, createBlobStore, createMetrics, requestLeases, serveGroups } from '../../swarm/index.js'
 import { library } from './library-environment.js'
 import { hash } from './proto-samples.js'
@@ -155,6 +155,7 @@ export async function createTestRun(settings: RunSettings = {}, waiting: Clock =
       parameters: 5_000_000,
       taskSet,
       calibrations: auditor ? { cpu: hash('calibration') } : {},
+      canaryTolerance: UNMEASURED_TOLERANCE,
     }
     const configuration = configurationOf(config, sources)
     const open = async (): Promise<Coordinator> => {

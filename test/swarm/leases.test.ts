@@ -1,6 +1,6 @@
 import { createHash, createHmac } from 'node:crypto'
 import * as assert from 'uvu/assert'
-import type { Lease } from '../../proto/index.js'
+import { type Lease, leaveNotice } from '../../proto/index.js'
 import { requestLeases } from '../../swarm/index.js'
 import { connect, soon } from '../support/swarm-nodes.js'
 import { TASKS, type Volunteer } from '../support/test-run.js'
@@ -134,6 +134,21 @@ test('a node gives back its own leases and nobody else’s', async ({ open }) =>
   assert.ok(run.coordinator.recorder.state.openLeases.has(leaseId))
   await giveBack(ann)
   assert.not.ok(run.coordinator.recorder.state.openLeases.has(leaseId))
+})
+
+test('a node that leaves gives its leases back, and its reason is on record', async ({ open }) => {
+  const run = await open({ leases: { durationMs: 60_000, perNode: 4 } })
+  const ann = await run.admitted(2)
+  const ben = await run.admitted(3)
+  await leaseFor(ann)
+  const other = await leaseFor(ben)
+  const notice = leaveNotice('canary_failed', 'canary 0 on cpu: 0.0143 nats off')
+  await requestLeases(ann.host, run.swarm.runId, notice, soon())
+  assert.equal([...run.coordinator.recorder.state.openLeases.keys()], [other.leaseId])
+  assert.equal(
+    run.eventsOf('left').map(({ atMs: _, ...event }) => event),
+    [{ type: 'left', node: ann.host.peerId, version: 0, reason: 'canary_failed', detail: notice.detail }],
+  )
 })
 
 test('leases survive a restart of the coordinator, and their groups are verified afterwards', async ({ open }) => {

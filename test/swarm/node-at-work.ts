@@ -5,7 +5,14 @@ import type { NodeProgress } from '../../node/report/progress.js'
 import type { PendingGroup } from '../../node/store/store.js'
 import type { PauseControl } from '../../node/work/pause-control.js'
 import { workLoop } from '../../node/work/work-loop.js'
-import { type Lease, type LeaseAsk, type LeaseResponse, type PolicyManifest, sha256 } from '../../proto/index.js'
+import {
+  type Lease,
+  type LeaseAsk,
+  type LeaseResponse,
+  type Leave,
+  type PolicyManifest,
+  sha256,
+} from '../../proto/index.js'
 import type { Engine } from '../../rollout/engine/index.js'
 import { type Clock, serveLeases } from '../../swarm/index.js'
 import { patience } from '../support/patience.js'
@@ -61,6 +68,8 @@ export interface Worked {
   readonly progress: NodeProgress[]
   readonly groups: PendingGroup[]
   readonly kept: (readonly { readonly round: number }[])[]
+  /** Notices of the node's end. */
+  readonly left: Leave[]
   /** Leases given back, and those renewed. */
   readonly returned: string[]
   readonly renewed: string[]
@@ -117,6 +126,7 @@ export async function work(
     progress: [] as NodeProgress[],
     groups: [] as PendingGroup[],
     kept: [] as Worked['kept'],
+    left: [] as Leave[],
     returned: [] as string[],
     renewed: [] as string[],
     order: [] as Worked['order'],
@@ -127,6 +137,7 @@ export async function work(
       worked.asked.push(request)
       worked.order.push('ask')
     }
+    if (request.kind === 'leave') worked.left.push(request)
     if (request.kind === 'return') worked.returned.push(...request.leaseIds)
     if (request.kind === 'renew') worked.renewed.push(...request.leaseIds)
     const asked = new Set(request.kind === 'renew' ? request.leaseIds : [])

@@ -1,6 +1,7 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { LoadedPolicy } from '../../node/policy/policy-keeper.js'
+import { NodeError } from '../../node/report/errors.js'
 import { verifyGroup } from '../../node/verification/verify-group.js'
 import { type Lease, type LeaseResponse, LIMITS, refusal } from '../../proto/index.js'
 import type { Engine } from '../../rollout/engine/index.js'
@@ -159,6 +160,29 @@ test('a repeated failure is reported once, and again when the reason changes', a
   } finally {
     await worked.stop()
   }
+})
+
+test('a node that an error ends reports it to the coordinator, without paths of its machine', async () => {
+  const ends = async (error: unknown): Promise<Worked> => {
+    const worked = await hurried([{}], { update: () => Promise.reject(error) })
+    assert.is(await worked.ended, error)
+    return worked
+  }
+  const why = `canary 0 on cpu: ${'0.0143 nats off '.repeat(20)}`
+  const [failed] = (await ends(new NodeError('canary_failed', why))).left
+  assert.is(failed!.reason, 'canary_failed')
+  assert.ok(why.startsWith(failed!.detail) && failed!.detail.length > 200)
+  const [full] = (await ends(new NodeError('unwritable', '/home/ann/.local/share/prove: disk full'))).left
+  assert.equal(full, { kind: 'leave', reason: 'unwritable', detail: '' })
+  const [odd] = (await ends(new TypeError('/home/ann: undefined'))).left
+  assert.equal(odd, { kind: 'leave', reason: 'failed', detail: '' })
+})
+
+test('a node that its owner ends sends no notice', async () => {
+  const worked = await hurried([{ reason: 'no_work' }])
+  await eventually('a question', () => worked.asked.length > 0)
+  await worked.stop()
+  assert.equal(worked.left, [])
 })
 
 test('a node whose groups get no verdicts stops generating, and reports that', async () => {

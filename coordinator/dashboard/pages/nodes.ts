@@ -112,6 +112,7 @@ ${figure('Refused', thousands(refusals(report)), countsOf(report.refused))}
 ${figure('Audits', `${report.audits.all - report.audits.failed} of ${report.audits.all}`, 'passed')}
 ${figure('Leases', thousands(report.openLeases), `open; ${thousands(report.abandoned)} abandoned`)}
 ${figure('Last seen', ago(report.lastSeenAtMs, nowMs), html`since ${moment(report.registeredAtMs)}`)}
+${report.left === null ? '' : figure('Ended its work', report.left.reason, report.left.detail === '' ? moment(report.left.atMs) : report.left.detail)}
 </dl>`,
   )}
 <section><h2>Newest verdicts</h2>${live(

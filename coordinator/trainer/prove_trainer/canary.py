@@ -33,17 +33,14 @@ def check_canaries(canaries: Sequence[Canary], vocab_size: int, context_length: 
 
 
 @torch.no_grad()
-def score_canaries(
-    policy: Policy, canaries: Sequence[Canary], temperature: float, reference: bool = False
-) -> list[list[float]]:
+def score_canaries(policy: Policy, canaries: Sequence[Canary], temperature: float) -> list[list[float]]:
     """
-    Return the teacher-forced log-probabilities (nats) of each canary's continuation. With `reference`, the bare base
-    scores them.
+    Return the teacher-forced log-probabilities (nats) of each canary's continuation, in the precision of the policy.
     """
     found = []
     for canary in canaries:
         pack = _pack_of(canary, policy.device)
-        logp = policy.reference(pack, temperature) if reference else policy(pack, temperature)[0]
+        logp = policy(pack, temperature)[0]
         found.append(logp.float().cpu().tolist())
     return found
 

@@ -225,7 +225,8 @@ def _check_for_tinker(config: TrainerConfig, fail: Fail) -> None:
         )
 
 
-def _parse_canary(fields: Fields) -> Canary:
+def parse_canary(fields: Fields) -> Canary:
+    """Parse a canary. Raises the error of `fields`."""
     prompt = fields.token_ids("prompt", MAX_CANARY_TOKENS)
     continuation = fields.token_ids("continuation", MAX_CANARY_TOKENS)
     fields.done()
@@ -260,7 +261,7 @@ def parse_config(fields: Fields) -> TrainerConfig:
         keep_last=keep.integer("last", 0, 1_000_000, TrainerConfig.keep_last),
         keep_every=keep.integer("every", 0, 1_000_000, TrainerConfig.keep_every),
         poll_ms=fields.integer("pollMs", 10, 60_000, TrainerConfig.poll_ms),
-        canaries=tuple(_parse_canary(canary) for canary in fields.children("canaries", MAX_CANARIES, [])),
+        canaries=tuple(parse_canary(canary) for canary in fields.children("canaries", MAX_CANARIES, [])),
     )
     keep.done()
     base.done()

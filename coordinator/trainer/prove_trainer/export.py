@@ -5,7 +5,6 @@ Export of the adapter: a PEFT directory and a GGUF file, both read back and chec
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
@@ -22,6 +21,7 @@ from .gguf_base import Base
 from .gguf_lora import effective_alpha, gguf_name, read_gguf_lora, write_gguf_lora
 from .limits import RELOAD_SLACK
 from .policy import Policy, frozen_model
+from .reference import CanaryScores, Reference, StoredAdapter
 from .shards import whole
 
 _README = """---
@@ -44,15 +44,6 @@ class DeltaTooLarge(TrainerError):
     """The adapter exceeds `maxDeltaNorm`: the update is undone and recorded as skipped."""
 
 
-@dataclass(frozen=True)
-class Scores:
-    """Log-probabilities (nats) of the canaries' continuations."""
-
-    trained: list[list[float]]
-    volunteers: list[list[float]]  # under the adapter rounded to float16
-    bare: list[list[float]]
-
-
 def live_adapter(policy: Policy) -> dict[str, torch.Tensor]:
     """
     Return the whole adapter by its file names, on the CPU. All ranks of a policy in shards must call it together.
@@ -64,16 +55,9 @@ def _canaries(base: Base, config: TrainerConfig) -> list[Canary]:
     return list(config.canaries) or [default_canary(base.vocab_size, base.context_length)]
 
 
-def score_in_shards(policy: Policy, adapter: Mapping[str, torch.Tensor], base: Base, config: TrainerConfig) -> Scores:
-    """
-    Score the canaries under a policy in shards, on all ranks together: no rank could load the export over a whole base.
-    `adapter` is the policy's.
-    """
-    canaries, temperature = _canaries(base, config), config.loss.temperature
-    trained = score_canaries(policy, canaries, temperature)
-    bare = score_canaries(policy, canaries, temperature, reference=True)
-    with policy.under({name: values.half().float() for name, values in adapter.items()}):
-        return Scores(trained, score_canaries(policy, canaries, temperature), bare)
+def score_trained(policy: Policy, base: Base, config: TrainerConfig) -> CanaryScores:
+    """Score the canaries as training computes them. All ranks of a policy in shards must call it together."""
+    return score_canaries(policy, _canaries(base, config), config.loss.temperature)
 
 
 def write_adapter(
@@ -135,23 +119,18 @@ def delta_norms(tensors: dict[str, np.ndarray], lora: LoraSettings, base: Base) 
     return norms
 
 
-def _check_gguf(
-    path: Path, tensors: dict[str, np.ndarray], lora: LoraSettings, order: RowOrder
-) -> dict[str, np.ndarray]:
+def _check_gguf(path: Path, tensors: dict[str, np.ndarray], lora: LoraSettings, order: RowOrder) -> None:
     stored, alpha = read_gguf_lora(path)
     if abs(alpha - effective_alpha(lora)) > 1e-6 * abs(alpha):
         raise TrainerError("export_check_failed", f"GGUF alpha is {alpha}")
     if set(stored) != {gguf_name(name) for name in tensors}:
         raise TrainerError("export_check_failed", "GGUF and safetensors hold different tensors")
-    rounded = {}
     for name, values in tensors.items():
         half = order.read(gguf_name(name), stored[gguf_name(name)])
         if half.dtype != np.float16 or not np.array_equal(half, values.astype(np.float16)):
             raise TrainerError("export_check_failed", f"{name} differs between GGUF and safetensors")
         if not np.isfinite(half).all():
             raise TrainerError("export_check_failed", f"{name} does not fit float16")
-        rounded[name] = half.astype(np.float32)
-    return rounded
 
 
 def _reload(directory: Path, base: Base) -> Policy:
@@ -162,22 +141,15 @@ def _reload(directory: Path, base: Base) -> Policy:
     return Policy(model.eval().to(base.device), base.precision)
 
 
-def _score_reloaded(
-    directory: Path, policy: Policy, base: Base, config: TrainerConfig, rounded: dict[str, np.ndarray]
-) -> tuple[Scores, float]:
-    """The scores, those of the files over a fresh module, and by how much it differs from the live policy."""
-    canaries, temperature = _canaries(base, config), config.loss.temperature
-    fresh = _reload(directory / "adapter", base)
-    trained = score_canaries(policy, canaries, temperature)
-    gap = largest_gap(trained, score_canaries(fresh, canaries, temperature))
+def _reload_gap(
+    directory: Path, policy: Policy, base: Base, config: TrainerConfig
+) -> tuple[CanaryScores, float]:
+    """Return the policy's scores, and how far those of the files over a fresh module are from them."""
+    trained = score_trained(policy, base, config)
+    gap = largest_gap(trained, score_trained(_reload(directory / "adapter", base), base, config))
     if not gap <= RELOAD_SLACK:
         raise TrainerError("export_check_failed", f"the reloaded adapter scores canaries {gap:.3g} nats differently")
-    with torch.no_grad():
-        for name, parameter in fresh.model.named_parameters():
-            if "lora_" in name:
-                parameter.copy_(torch.from_numpy(rounded[name.replace(".default.", ".")]))
-    volunteers = score_canaries(fresh, canaries, temperature)
-    return Scores(trained, volunteers, score_canaries(fresh, canaries, temperature, reference=True)), gap
+    return trained, gap
 
 
 def _check_settings(directory: Path, lora: LoraSettings) -> None:
@@ -194,12 +166,13 @@ def check_adapter(
     base: Base,
     config: TrainerConfig,
     live: Mapping[str, torch.Tensor] | None = None,
-    scores: Scores | None = None,
+    trained: CanaryScores | None = None,
+    reference: Reference | None = None,
 ) -> dict:
     """
-    Reads the written adapter back. Returns `canaries` (canary log-probabilities under the base and under base +
-    adapter.gguf, which is what volunteers load) and `checks` (the measured differences). `live` as of `write_adapter`;
-    `scores` where all ranks have made them, see `score_in_shards`.
+    Reads the written adapter back. Returns `canaries` (reference scores of the stored base and of base + adapter.gguf,
+    which is what volunteers load) and `checks` (the measured differences). `live` as of `write_adapter`; `trained` as
+    of `score_trained`, where the policy is in shards and all ranks have made them.
 
     Raises DeltaTooLarge, or TrainerError `export_check_failed` when what was written is not what was trained.
     """
@@ -215,26 +188,30 @@ def check_adapter(
     worst = max(norms, key=norms.__getitem__)
     if not norms[worst] <= config.max_delta_norm:
         raise DeltaTooLarge("delta_norm", f"{worst}: {norms[worst]:.4g} > {config.max_delta_norm:g}")
-    rounded = _check_gguf(directory / "adapter.gguf", tensors, config.lora, base.row_order)
+    _check_gguf(directory / "adapter.gguf", tensors, config.lora, base.row_order)
 
     gap = None
-    if scores is None:
-        scores, gap = _score_reloaded(directory, policy, base, config, rounded)
+    if trained is None:
+        trained, gap = _reload_gap(directory, policy, base, config)
     else:
         _check_settings(directory, config.lora)
+    reference = reference or Reference(base)
+    canaries, temperature = _canaries(base, config), config.loss.temperature
+    bare = reference.score(canaries, temperature)
+    adapted = reference.score(canaries, temperature, StoredAdapter.read(directory / "adapter.gguf"))
     expected = [
         {
             "prompt": list(canary.prompt),
             "continuation": list(canary.continuation),
-            "base": scores.bare[i],
-            "adapter": scores.volunteers[i],
+            "base": bare[i],
+            "adapter": adapted[i],
         }
-        for i, canary in enumerate(_canaries(base, config))
+        for i, canary in enumerate(canaries)
     ]
     checks = {
         "reloadGap": gap,
-        "float16Gap": largest_gap(scores.trained, scores.volunteers),
-        "adapterGap": largest_gap(scores.bare, scores.volunteers),
+        "publishedGap": largest_gap(trained, adapted),
+        "adapterGap": largest_gap(bare, adapted),
         "maxDeltaNorm": norms[worst],
     }
     return {"canaries": expected if config.canaries else [], "checks": checks}

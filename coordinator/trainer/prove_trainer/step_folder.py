@@ -13,7 +13,7 @@ from . import __version__
 from .batch import Batch
 from .config import LoraSettings, TrainerConfig, json_names, training_record
 from .errors import TrainerError
-from .export import Scores, check_adapter, score_in_shards, write_adapter, write_base_config
+from .export import check_adapter, score_trained, write_adapter, write_base_config
 from .fields import read_json
 from .gguf_base import Base
 from .grpo import GrpoTrainer, StepOutcome
@@ -21,6 +21,7 @@ from .jobs import JobDirectory, atomic_directory, sha256_file, write_json_atomic
 from .layout import BASE_CONFIG_FILE, STEP_FILE, STEP_FILES
 from .limits import MAX_ID_LENGTH, SCHEMA
 from .program import program_record
+from .reference import CanaryScores, Reference
 
 _ADAPTER = "adapter/"  # in the names of a snapshot
 
@@ -45,7 +46,7 @@ class Portrait:
     """The state that a step is written from. All ranks of a policy in shards make it together."""
 
     state: dict[str, torch.Tensor]  # as of `GrpoTrainer.snapshot`
-    scores: Scores | None  # of a policy in shards; other policies are scored after the export is read back
+    trained: CanaryScores | None  # of a policy in shards; other policies are scored after the export is read back
 
     def adapter(self) -> dict[str, torch.Tensor]:
         return {n.removeprefix(_ADAPTER): values for n, values in self.state.items() if n.startswith(_ADAPTER)}
@@ -55,7 +56,7 @@ def portray(trainer: GrpoTrainer, base: Base, config: TrainerConfig) -> Portrait
     portrait = Portrait(trainer.snapshot(), None)
     if not trainer.in_shards:
         return portrait
-    return replace(portrait, scores=score_in_shards(trainer.policy, portrait.adapter(), base, config))
+    return replace(portrait, trained=score_trained(trainer.policy, base, config))
 
 
 def _write_rng(path: Path, seed: int) -> None:
@@ -74,6 +75,7 @@ def write_step(
     batch: Batch | None,
     outcome: StepOutcome | None,
     adapter_step: int,
+    reference: Reference,
     warm_start: dict | None = None,
 ) -> tuple[StepRecord, dict]:
     """
@@ -93,7 +95,7 @@ def write_step(
         live = portrait.adapter()
         write_adapter(draft, trainer.policy, base, config, step, live)
         write_base_config(draft / BASE_CONFIG_FILE, base)
-        checked = check_adapter(draft, trainer.policy, base, config, live, portrait.scores)
+        checked = check_adapter(draft, trainer.policy, base, config, live, portrait.trained, reference)
         state = {name: tensor for name, tensor in portrait.state.items() if not name.startswith(_ADAPTER)}
         save_file(state, draft / "optimizer.safetensors")
         _write_rng(draft / "rng.json", config.seed)

@@ -33,6 +33,7 @@ from .memory import available_memory, count
 from .packing import Pack, make_packs
 from .policy import Policy, new_policy
 from .program import program_record
+from .reference import Reference
 from .schedule import share_of_rate
 from .shards import put
 from .step_folder import portray, write_step
@@ -114,7 +115,7 @@ def write_first_step(
     """Write step 0 with the adapter of `policy` and a new optimizer. `record` describes how the adapter was trained."""
     trainer = GrpoTrainer(policy, config.optimizer, ranks)
     portrait = portray(trainer, base, config)
-    write_step(jobs, 0, trainer, portrait, base, config, None, None, None, 0, record)
+    write_step(jobs, 0, trainer, portrait, base, config, None, None, None, 0, Reference(base), record)
 
 
 class WarmStart:

@@ -31,6 +31,7 @@ from .life import LIFE_NAME, Life
 from .lifetime import Lifetime, Stopped
 from .limits import MAX_DETAIL, MAX_LIFE_NAME, MAX_TOKENS_PER_FORWARD
 from .policy import new_policy
+from .reference import Reference
 from .sharding import shard
 from .step_folder import StepRecord, first_adapter, load_state, portray, read_step, write_step
 from .tinker_backend import join_service
@@ -73,6 +74,7 @@ class Worker:
         if config.tinker:
             backend = join_service(policy, config, config.tinker, ranks, lifetime.pause, self._tell_of_waiting)
         self.trainer = GrpoTrainer(policy, config.optimizer, ranks, capacity, self._report_reduced_capacity, backend)
+        self.reference = Reference(self.base)
         self.record = self._resume()
         if self.record.warm_start is not None:
             self.trainer.reference_adapter = first_adapter(jobs)
@@ -109,7 +111,9 @@ class Worker:
             self.trainer.backend.start()
             portrait = portray(self.trainer, self.base, self.config)
             if self.ranks.rank == 0:
-                write_step(self.jobs, 0, self.trainer, portrait, self.base, self.config, None, None, None, 0)
+                write_step(
+                    self.jobs, 0, self.trainer, portrait, self.base, self.config, None, None, None, 0, self.reference
+                )
         newest = self.ranks.from_first(lambda: max(self.jobs.step_numbers()))
         record = read_step(self.jobs, newest, self.base, self.config.lora)
         load_state(self.jobs, record, self.trainer)
@@ -275,7 +279,17 @@ class Worker:
             number, base, config = self.record.step + 1, self.base, self.config
             try:
                 write_step(
-                    self.jobs, number, self.trainer, portrait, base, config, self.record, batch, outcome, adapter_step
+                    self.jobs,
+                    number,
+                    self.trainer,
+                    portrait,
+                    base,
+                    config,
+                    self.record,
+                    batch,
+                    outcome,
+                    adapter_step,
+                    self.reference,
                 )
             except DeltaTooLarge as error:
                 too_large = True

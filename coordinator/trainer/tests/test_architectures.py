@@ -23,12 +23,13 @@ from prove_trainer import export
 from prove_trainer.adapter import published_adapter, published_policy
 from prove_trainer.architectures import ARCHITECTURES, RowOrder
 from prove_trainer.canary import default_canary, score_canaries
-from prove_trainer.config import LoraSettings, TrainerConfig
+from prove_trainer.config import Canary, LoraSettings, TrainerConfig
 from prove_trainer.errors import TrainerError
 from prove_trainer.gguf_base import BLOCK_NAMES, build_model, load_base
 from prove_trainer.jobs import sha256_file
 from prove_trainer.packing import Segment
 from prove_trainer.policy import new_policy
+from prove_trainer.reference import Reference, StoredAdapter
 from transformers import (
     GraniteConfig,
     GraniteForCausalLM,
@@ -226,7 +227,7 @@ def test_an_adapter_goes_out_as_peft_and_gguf_and_comes_back(tmp_path, base, nam
     config = TrainerConfig(base_sha256=base.sha256, lora=LoraSettings(rank=4, alpha=8), max_delta_norm=100)
     export.write_adapter(tmp_path, policy, base, config, 1)
     checks = export.check_adapter(tmp_path, policy, base, config)["checks"]
-    assert checks["reloadGap"] < 1e-5 and checks["float16Gap"] < RETURNED < checks["adapterGap"] / 10
+    assert checks["reloadGap"] < 1e-5 and checks["publishedGap"] < RETURNED < checks["adapterGap"] / 10
     ids = torch.arange(30)[None] * 7 % VOCAB
     theirs = PeftModel.from_pretrained(random_model(name), str(tmp_path / "adapter")).eval()
     with torch.no_grad():
@@ -239,6 +240,25 @@ def test_an_adapter_goes_out_as_peft_and_gguf_and_comes_back(tmp_path, base, nam
     assert export.largest_gap(trained, score_canaries(loaded, [canary], 1.0)) < RETURNED
     with loaded.under(published_adapter(base, loaded, path, sha256_file(path))):
         assert export.largest_gap(trained, score_canaries(loaded, [canary], 1.0)) < RETURNED
+
+
+@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
+def test_reference_scores_are_those_of_a_whole_float32_model(tmp_path, base, precision):
+    policy = random_policy(base)
+    config = TrainerConfig(base_sha256=base.sha256, lora=LoraSettings(rank=4, alpha=8), max_delta_norm=100)
+    export.write_adapter(tmp_path, policy, base, config, 1)
+    path = tmp_path / "adapter.gguf"
+    canaries = [default_canary(VOCAB, 64), Canary((3, 1), (4, 1, 5)), Canary((9,), (2, 6))]
+    wanted = [
+        score_canaries(one, canaries, 0.8)
+        for one in (new_policy(base, LoraSettings(rank=1), 0, None, None), published_policy(base, path, sha256_file(path)))
+    ]
+    reference = Reference(base.on(base.device, precision))
+    found = [reference.score(canaries, 0.8), reference.score(canaries, 0.8, StoredAdapter.read(path))]
+    for ours, theirs in zip(found, wanted, strict=True):
+        assert export.largest_gap(ours, theirs) < LOGITS
+    assert export.largest_gap(*wanted) > 10 * LOGITS
+    assert reference.score(canaries[1:], 0.8) == found[0][1:]
 
 
 def test_the_table_in_the_docs_names_every_architecture_with_these_bounds():
@@ -289,12 +309,11 @@ def main(folder: Path) -> None:
         policy = random_policy(base)
         export.write_adapter(own, policy, base, config, 1)
         canary = default_canary(VOCAB, 200)
-        loaded = published_policy(base, own / "adapter.gguf", sha256_file(own / "adapter.gguf"))
         scores = {
             "tokens": [*canary.prompt, *canary.continuation],
             "from": len(canary.prompt),
-            "base": score_canaries(loaded, [canary], 1.0, reference=True)[0],
-            "adapter": score_canaries(loaded, [canary], 1.0)[0],
+            "base": Reference(base).score([canary], 1.0)[0],
+            "adapter": Reference(base).score([canary], 1.0, StoredAdapter.read(own / "adapter.gguf"))[0],
         }
         (own / "scores.json").write_text(json.dumps(scores))
 

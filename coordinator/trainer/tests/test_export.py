@@ -75,6 +75,20 @@ def test_rank_stabilised_scaling_is_written_into_alpha(tmp_path, base, config):
     assert read_gguf_lora(tmp_path / "adapter.gguf")[1] == 16
 
 
+@pytest.mark.parametrize("precision", ["bfloat16", "float16"])
+def test_what_is_published_does_not_depend_on_the_precision_of_training(tmp_path, base, config, precision):
+    scores = []
+    for name, own in (("float32", base), (precision, base.on(base.device, precision))):
+        (tmp_path / name).mkdir()
+        policy = fixtures.with_random_adapter(own)
+        export.write_adapter(tmp_path / name, policy, own, config, 3)
+        scores.append(export.check_adapter(tmp_path / name, policy, own, config))
+    (wanted,), (found,) = (one["canaries"] for one in scores)
+    for kind in ("base", "adapter"):
+        assert np.abs(np.array(wanted[kind]) - np.array(found[kind])).max() < 1e-5
+    assert scores[0]["checks"]["publishedGap"] < scores[1]["checks"]["publishedGap"]
+
+
 def test_equal_adapters_give_equal_bytes(tmp_path, base, policy, config):
     files = ("adapter/adapter_config.json", "adapter/adapter_model.safetensors", "adapter/README.md", "adapter.gguf")
     for name in ("one", "two"):

@@ -113,7 +113,7 @@ const LIMITS = {
 }
 const SHARE = { count: 0, of: 20, share: 0, low: 0, high: 0.17 }
 const CALIBRATION: Calibration = {
-  schema: 4,
+  schema: 5,
   subject: {
     ...{ baseSha256: hash('base'), adapters: [], quantisation: 'f16', backend: 'cpu' },
     ...{ draw: 'gumbel-murmur3', nodeLlamaCpp: '3' },
@@ -122,6 +122,7 @@ const CALIBRATION: Calibration = {
   sampledTokens: 9000,
   thresholds: { level: 0.0005, all: LIMITS, arguments: LIMITS },
   logitErrorTail: LOGIT_ERROR_EDGES.map(() => 0.001),
+  canary: { canaries: 3, policies: 1, tokens: 40, worstMean: 0.001, worstToken: 0.01 },
   honest: { misses: { '0.5': 0, max: 2 } },
   falseRefusals: { goal: 0.005, confidence: 0.95, measured: SHARE, byCode: {} },
 }

@@ -165,7 +165,7 @@ test('the false refusals are measured on groups that the thresholds have not see
 
 function calibration(): Calibration {
   return {
-    schema: 4,
+    schema: 5,
     subject: {
       baseSha256: 'a'.repeat(64),
       adapters: ['b'.repeat(64)],
@@ -178,6 +178,7 @@ function calibration(): Calibration {
     sampledTokens: 600 * HONEST.length,
     thresholds: THRESHOLDS,
     logitErrorTail: fitLogitErrorTail(HONEST.map(({ all }) => all)),
+    canary: null,
     honest: describeHonest(HONEST),
     falseRefusals: { goal: GOAL, confidence: 0.95, ...measureFalseRefusals(HONEST, GOAL, 0.95) },
   }

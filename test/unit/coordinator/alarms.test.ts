@@ -1,6 +1,7 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { scalarsOf } from '../../../coordinator/commands/export.js'
+import { ABSENCE_REASONS } from '../../../coordinator/ledger/events.js'
 import { Orders } from '../../../coordinator/ledger/orders.js'
 import { ALARM_LIMITS, alarmsOf } from '../../../coordinator/report/alarms.js'
 import type { RunReport } from '../../../coordinator/report/run-report.js'
@@ -10,7 +11,7 @@ import { CONFIGURATION } from '../../support/run-events.js'
 const healthy: VersionReport = {
   ...{ version: 0, publishedAtMs: 0, adapterSha256: '', skipped: false, stats: {}, tokens: 0 },
   ...{ skippedFor: null, withdrawn: false, heldOut: null, step: null, staleness: null, parts: {} },
-  ...{ accepted: ALARM_LIMITS.groups, zeroVariance: 4, refused: 1, reward: 0.9, solved: 0.5, calls: 3 },
+  ...{ accepted: ALARM_LIMITS.groups, zeroVariance: 4, refused: 1, left: {}, reward: 0.9, solved: 0.5, calls: 3 },
 }
 
 const run = (versions: readonly Partial<VersionReport>[], refused: Record<string, number> = {}): RunReport => {
@@ -28,7 +29,7 @@ const run = (versions: readonly Partial<VersionReport>[], refused: Record<string
     },
     ...{ accepted: reports.reduce((sum, { accepted }) => sum + accepted, 0), zeroVariance: 0, tokens: 0 },
     ...{ refused: new Map(Object.entries(refused)) as RunReport['refused'], refusedBatches: [] },
-    ...{ quarantinedEnvironments: [], orders: new Orders(), pendingBatch: null, completeAtMs: null },
+    ...{ quarantinedEnvironments: [], orders: new Orders(), unattended: null, pendingBatch: null, completeAtMs: null },
     ...{ audits: { passed: 0, failed: 0 }, doubtedGroups: 0 },
   }
 }
@@ -51,6 +52,38 @@ test('rewards around nothing, tasks that never vary and refusals are each said',
     alarmsOf(run(times(1), { stale_policy: 8, reward_mismatch: 2 }))[0]!.text,
     /10 of 26 .* 8 of them as stale_policy/,
   )
+})
+
+const ABSENCE: NonNullable<RunReport['unattended']> = {
+  type: 'unattended',
+  ...{ atMs: 0, version: 3 },
+  causes: [
+    { reason: 'canary_failed', nodes: 2, detail: 'canary 0 on cpu: 0.0143 nats off on average' },
+    { reason: 'disconnected', nodes: 1, detail: '' },
+  ],
+}
+
+test('a run without volunteers is said with the causes that they reported, and with what to type', () => {
+  const alone = { ...run(times(4)), unattended: ABSENCE, configuration: { ...CONFIGURATION, versions: 12 } }
+  const [alarm] = alarmsOf(alone)
+  assert.is(alarm!.code, 'no_volunteers')
+  assert.match(
+    alarm!.text,
+    /^no volunteer is at work on version 3 since .*: 2 left with canary_failed \(canary 0 on cpu: .*\); 1 disconnected without a reason\. What to do: .*prove-lab calibrate .*prove-coordinator rollback 2$/,
+  )
+  assert.match(alarmsOf({ ...alone, unattended: { ...ABSENCE, causes: [] } })[0]!.text, /prove-coordinator invitation$/)
+  for (const reason of ABSENCE_REASONS) {
+    const { text } = alarmsOf({ ...alone, unattended: { ...ABSENCE, causes: [{ reason, nodes: 1, detail: '' }] } })[0]!
+    assert.match(text, /What to do: [a-z].{20}/, reason)
+  }
+})
+
+test('a run that is complete or paused needs no volunteers', () => {
+  const alone = { ...run(times(4)), unattended: ABSENCE, configuration: { ...CONFIGURATION, versions: 3 } }
+  assert.equal(codes(alone), [])
+  const orders = new Orders()
+  orders.apply({ type: 'paused', atMs: 0, by: { who: 'operator', via: 'token' }, reason: null })
+  assert.equal(codes({ ...alone, orders, configuration: { ...CONFIGURATION, versions: 12 } }), [])
 })
 
 test('what was solved long ago does not hide that nothing is solved any more', () => {

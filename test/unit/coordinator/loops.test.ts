@@ -35,6 +35,7 @@ test('a duty that fails keeps no other from its turn, nor itself from the next',
         calls.push('round')
         throw new Error('no secret')
       },
+      lookForVolunteers: async () => undefined,
       nameDoubtedBatches: async () => undefined,
       auditSuspects: () => {
         calls.push('suspects')

@@ -52,6 +52,7 @@ test('a run asks for caches that one of its calibrations is for', () => {
       ...{ baseSha256: '', chatTemplateSha256: '', parameters: 1 },
       taskSet: { datasetSha256: '', tasks: [], environments: [] },
       calibrations: Object.fromEntries(backends.map((backend) => [backend, ''])),
+      canaryTolerance: { mean: 0.02, max: 0.3 },
     })
   const both = ['cuda-flash-q8_0@3.22.1', 'cpu@3.22.1']
   assert.is(asked('q8_0', both)().cacheType, 'q8_0')

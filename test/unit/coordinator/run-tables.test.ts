@@ -18,6 +18,7 @@ const first: VersionReport = {
     accepted: 2,
     zeroVariance: 1,
     refused: 0,
+    left: {},
     reward: 0.5,
     parts: { done: 0.4 },
   },
@@ -67,7 +68,15 @@ test('a table is the same as CSV and as Parquet, with a column for all that any 
 
 test('what volunteers call themselves is no formula in a spreadsheet', () => {
   const node: NodeReport = {
-    ...{ node: 'key', registeredAtMs: 0, lastSeenAtMs: 0, backend: null, agent: '@prove', team: '=HYPERLINK("x")' },
+    ...{
+      node: 'key',
+      registeredAtMs: 0,
+      lastSeenAtMs: 0,
+      backend: null,
+      agent: '@prove',
+      team: '=HYPERLINK("x")',
+      left: null,
+    },
     ...{ openLeases: 0, accepted: 0, zeroVariance: 0, refused: new Map(), abandoned: 0, credit: -1, tokens: 0 },
     ...{
       tokensPerSecond: null,
