@@ -50,7 +50,13 @@ export function createRunTrainer({ file, tasks, runtime, launch }: RunTrainerPar
 
 /** Returns the content of `trainer.json` (docs/trainer.md). */
 export function trainerConfig(
-  { base, limits, training }: Pick<RunConfiguration, 'base' | 'limits' | 'training'>,
+  {
+    base,
+    limits,
+    training,
+  }: Pick<RunConfiguration, 'limits' | 'training'> & {
+    readonly base: Pick<RunConfiguration['base'], 'name' | 'ggufSha256'>
+  },
   tasks: readonly Task[],
   runtime: EpisodeRuntime,
 ): string {

@@ -19,12 +19,11 @@ import {
   type WarmStartProcessOptions,
   type WarmStartResult,
 } from '../jobs/warm-start-process.js'
-import { configurationOf } from '../ledger/agree-run-configuration.js'
+import { trainingOf } from '../ledger/agree-run-configuration.js'
 import { ConfigError, episodeLimits, type RunConfig } from '../settings/config.js'
 import { openDataFolder } from '../settings/data-folder.js'
 import { checkPromptCapacity } from '../settings/first-prompts.js'
 import { readTaskSet, type TaskSet } from '../settings/task-set.js'
-import { chatTemplateSha256 } from '../versions/policy-frame.js'
 import { trainerConfig } from '../versions/run-trainer.js'
 import { chooseTasks, type DemonstratedEnvironment } from './choose-tasks.js'
 import { checkFinishedStart, checkTarget, saveFinishedStart } from './finished-start.js'
@@ -138,10 +137,11 @@ async function makeFirstStep(
     const work = await prepare({ config, taskSet, runtime, folder })
     const trainerFile = join(folder, 'trainer.json')
     const baseSha256 = await hashFile(config.base.path, signal)
-    const configuration = configurationOf(config, {
-      ...{ baseSha256, chatTemplateSha256: chatTemplateSha256(runtime), taskSet, calibrations: {} },
-      parameters: readModelFacts(config.base.path).parameters,
-    })
+    const configuration = {
+      base: { name: config.base.name, ggufSha256: baseSha256 },
+      limits: episodeLimits(config),
+      training: trainingOf(config, readModelFacts(config.base.path).parameters),
+    }
     await writeFileAtomic(trainerFile, trainerConfig(configuration, taskSet.tasks, runtime))
     const result = await runWarmStart(
       {

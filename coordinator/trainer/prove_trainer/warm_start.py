@@ -199,7 +199,12 @@ class WarmStart:
             own += len(logp)
         return total / own
 
-    def _note_loss(self) -> None:
+    def _note_due_loss(self) -> None:
+        """Measure the held-out loss where it is due. A stop may have come between a step and its measurement."""
+        steps = self.settings.steps
+        is_due = self.step == steps or self.step % max(1, steps // EVALUATIONS) == 0
+        if not is_due or (self.losses and self.losses[-1]["step"] == self.step):
+            return
         loss = self._measure()
         self.losses.append({"step": self.step, "tokens": self.seen, "heldOutLoss": loss})
         self.events.emit("held_out", step=self.step, tokens=self.seen, loss=loss)
@@ -234,13 +239,11 @@ class WarmStart:
             seen=self.seen,
         )
         try:
-            if not self.losses:
-                self._note_loss()
+            self._note_due_loss()
             for batch in plan[self.step :]:
                 loss = self._train(batch)
                 self.events.emit("trained", step=self.step, tokens=self.seen, loss=loss)
-                if self.step % max(1, self.settings.steps // EVALUATIONS) == 0 or self.step == self.settings.steps:
-                    self._note_loss()
+                self._note_due_loss()
                 if self.step % CHECKPOINT_EVERY == 0:
                     self._save()
         except Stopped:

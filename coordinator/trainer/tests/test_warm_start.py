@@ -114,7 +114,7 @@ def test_a_stopped_warm_start_continues_to_the_same_bytes(bench, tmp_path, base)
     stops = 0
     while not other.jobs.step_numbers():
         try:
-            other.run(StopAfter(9))
+            other.run(StopAfter(4))
         except Stopped:
             stops += 1
             assert stops < 20
