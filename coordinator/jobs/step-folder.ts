@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import { hashFile } from '../../rollout/engine/hash-file.js'
 import { TrainerError } from './errors.js'
-import { unlessMissing } from './job-directory.js'
+import { exists, unlessMissing } from './job-directory.js'
 import { FILES, stepFolder } from './layout.js'
 
 /** A path below the folder of the step. */
@@ -79,6 +79,13 @@ export async function damagedFiles({ folder, files }: TrainerStep, signal: Abort
   for (const [name, wanted] of Object.entries(files))
     if ((await unlessMissing(hashFile(join(folder, name), signal))) !== wanted) damaged.push(name)
   return damaged
+}
+
+/** Returns the adapter of step 0; null: the run has no step yet. @throws TrainerError for a damaged step */
+export async function firstAdapter(jobs: string): Promise<{ readonly path: string; readonly sha256: string } | null> {
+  if (!(await exists(stepFolder(jobs, 0)))) return null
+  const { folder, files } = await readStep(jobs, 0)
+  return { path: join(folder, 'adapter.gguf'), sha256: files['adapter.gguf']! }
 }
 
 /** Reads a complete step. @throws TrainerError when it is missing, damaged or another step */

@@ -134,13 +134,13 @@ function nothingSolved(work: Work | null): Alarm | null {
 function noCalls(run: RunReport): Alarm | null {
   const played = rehearsalOf(run)
   if (!played || played.silent <= ALARM_LIMITS.silentShare * played.asked) return null
-  const text = `${played.silent} of ${played.asked} rollouts of the dry run made no call although their tasks need some: the model may not use the tool-call format ${run.configuration?.toolCallFormat ?? 'of base.toolCallFormat'}, or may not know tools. Check base.toolCallFormat.`
+  const text = `${played.silent} of ${played.asked} rollouts of the dry run made no call although their tasks need some: the model may not use the tool-call format ${run.configuration?.toolCallFormat ?? 'of base.toolCallFormat'}, or may not know tools. Check base.toolCallFormat, or teach version 0 of a new run with prove-coordinator warm-start.`
   return { code: 'no_calls', text }
 }
 
 function littleReward(work: Work | null): Alarm | null {
   if (!work || work.reward === null || work.reward >= ALARM_LIMITS.littleReward) return null
-  const text = `rollouts of ${work.name} earn ${work.reward.toFixed(3)} on average, of 1 or more, which is mostly noise for training. Begin with easier tasks, or with a model that solves some.`
+  const text = `rollouts of ${work.name} earn ${work.reward.toFixed(3)} on average, of 1 or more, which is mostly noise for training. Teach version 0 of a new run with prove-coordinator warm-start, or choose easier tasks, or a model that solves some.`
   return { code: 'little_reward', text }
 }
 

@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { CodedError } from '../../common/errors/index.js'
-import { type EngineOptions, type EngineProcess, openEngine } from '../../rollout/engine/index.js'
+import { type AdapterFile, type EngineOptions, type EngineProcess, openEngine } from '../../rollout/engine/index.js'
 import type { EpisodeRuntime } from '../../rollout/episode/index.js'
 import type { Clock } from '../../swarm/index.js'
 import type { Recorder } from '../ledger/recorder.js'
@@ -21,18 +21,20 @@ interface DryRunParts {
   readonly config: RunConfig
   readonly taskSet: TaskSet
   readonly runtime: EpisodeRuntime
+  /** Adapter of version 0; null: the base model alone. */
+  readonly adapter: AdapterFile | null
   readonly recorder: Pick<Recorder, 'record'>
   readonly clock: Pick<Clock, 'now'>
   readonly onProgress: (progress: DryRunProgress) => void
-  readonly open?: (options: EngineOptions) => Promise<Pick<EngineProcess, 'openSlots' | 'close'>>
+  readonly open?: (options: EngineOptions) => Promise<Pick<EngineProcess, 'openSlots' | 'usePolicy' | 'close'>>
 }
 
 /**
- * Plays some tasks of a run without a version, before volunteers work for it, and records the result. Alarms use the record
+ * Plays some tasks of a run with its version 0, before volunteers work for it, and records the result. Alarms use the record
  * (`report/alarms.ts`). Closes the engine afterwards, because training needs its memory.
  */
 export async function dryRun(parts: DryRunParts, signal: AbortSignal): Promise<void> {
-  const { config, taskSet, runtime, recorder, clock, onProgress, open = openEngine } = parts
+  const { config, taskSet, runtime, adapter, recorder, clock, onProgress, open = openEngine } = parts
   const { tasks } = taskSet
   const limits = episodeLimits(config)
   const groupSize = Math.min(REHEARSAL.groupSize, config.groupSize)
@@ -48,6 +50,7 @@ export async function dryRun(parts: DryRunParts, signal: AbortSignal): Promise<v
       cacheType: config.cacheType,
     })
     try {
+      await engine.usePolicy(adapter, signal)
       const timeUp = AbortSignal.timeout(mostMs)
       const found = await rehearse({ tasks, engine, runtime, limits, groupSize }, timeUp, signal)
       await recorder.record(() => ({ type: 'rehearsed', atMs: clock.now(), ...found }))

@@ -7,6 +7,7 @@ import { replayContexts } from '../intake/replay-contexts.js'
 import { createReplayPool } from '../intake/replay-pool.js'
 import type { ReplaySetup } from '../intake/replay-worker.js'
 import { type Replays, replaysHere } from '../intake/replays.js'
+import { firstAdapter } from '../jobs/step-folder.js'
 import type { RunState } from '../ledger/run-state.js'
 import type { RunConfig } from '../settings/config.js'
 import { type AgreedRun, agreeOnRun } from './agree-run.js'
@@ -51,7 +52,13 @@ export async function startCoordinator(options: CoordinatorOptions): Promise<Run
     const watch = meterChecks(ledger.metrics)
     const { auditor, trainer } = await openTraining(options, ledger, agreed, { ...scope, watch })
     if (!recorder.state.current && options.dryRun)
-      await dryRun({ config, taskSet, runtime, recorder, clock: systemClock, onProgress }, scope.signal)
+      await dryRun(
+        {
+          ...{ config, taskSet, runtime, recorder, clock: systemClock, onProgress },
+          adapter: await firstAdapter(ledger.folder.jobs),
+        },
+        scope.signal,
+      )
 
     const replayContextOf = replayContexts(runtime, taskSet.environments)
     const replays = openReplays(options, ledger, agreed, { ...scope, watch, replayContextOf })

@@ -185,7 +185,7 @@ test('the coordinator scores its versions, and plays before the first one, with 
     const onProgress = ({ type, why }: { readonly type: string; readonly why?: string }): void =>
       assert.equal(why, undefined, type)
     const [playing, scoring] = [watched(), watched()]
-    await dryRun({ ...shared, taskSet, runtime, onProgress, open: playing.open }, patience())
+    await dryRun({ ...shared, taskSet, runtime, adapter: null, onProgress, open: playing.open }, patience())
     assert.deepEqual([recorded, playing.backends], [['rehearsed'], [BACKEND]])
     const tasks = await heldOutTasks(shared.config, runtime)
     const blobs = await createBlobStore(join(round.dataDir, 'blobs'))
