@@ -19,14 +19,14 @@ import { stated } from '../support/stated.js'
 import { readLog, settled, startRun, stop } from './runs.js'
 
 /**
- * What the trainer says of a random model of each architecture, and of a random adapter over it, beside llama.cpp over the very
+ * What the trainer says of a random model of each architecture and of its variants in files, and of a random adapter over it, beside llama.cpp over the very
  * same files: how rows are permuted and where multipliers act is written down on either side.
  */
 
 /** llama.cpp's cache is float16: 0.004 nats on models as unsure as these. */
 const CLOSE_NATS = 0.02
 
-const ARCHITECTURES = ['qwen3', 'qwen2', 'llama', 'granite'] as const
+const ARCHITECTURES = ['qwen3', 'qwen2', 'llama', 'llama3', 'granite', 'granite4'] as const
 
 const python = join(checkout, '.venv', 'bin', 'python')
 const trainer = join(checkout, 'coordinator', 'trainer')
@@ -92,34 +92,38 @@ function declined(example: Example): Example {
   return { ...example, task, exchanges: [{ ...example.exchanges[0]!, calls: [] }], origins: [] }
 }
 
-test('a granite model plays in its tool-call format, is verified, trained and published, and its volunteer loads the new version', async ({
-  folder,
-}) => {
-  const on = await createMachine()
-  try {
-    const run = await startRun(on, 'run', {
-      model: join(folder, 'granite', 'base.gguf'),
-      writeTasks: (tasks) => writeDemoTasks(tasks, 20, 1, declined),
-      config: {
-        base: { path: join(folder, 'granite', 'base.gguf'), name: 'random-granite', toolCallFormat: 'granite' },
-        ...{ versions: 1, batchGroups: 1 },
-        limits: { maxTurnTokens: 256, maxRolloutTokens: 3072, maxAssistantTurns: 2 },
-      },
-    })
-    const ann = run.node('ann')
-    await ann.until('the last version', ({ type, version }) => type === 'policy' && version === 1)
-    await ann.until('nothing left to do', settled)
-    await stop(ann, run.coordinator)
-    const { events } = await readLog(run.dataDir)
-    const of = (type: string) => events.filter((event) => event.type === type)
-    assert.deepEqual(
-      events.filter((event) => event.type === 'judged' && !event.accepted),
-      [],
-    )
-    assert.equal(of('published').length, 2)
-  } finally {
-    await on.close()
-  }
-})
+for (const [name, toolCallFormat] of [
+  ['llama', 'hermes'],
+  ['granite4', 'granite'],
+] as const)
+  test(`a ${name} model plays in its tool-call format, is verified, trained and published, and its volunteer loads the new version`, async ({
+    folder,
+  }) => {
+    const on = await createMachine()
+    try {
+      const run = await startRun(on, 'run', {
+        model: join(folder, name, 'base.gguf'),
+        writeTasks: (tasks) => writeDemoTasks(tasks, 20, 1, declined),
+        config: {
+          base: { path: join(folder, name, 'base.gguf'), name: `random-${name}`, toolCallFormat },
+          ...{ versions: 1, batchGroups: 1 },
+          limits: { maxTurnTokens: 256, maxRolloutTokens: 3072, maxAssistantTurns: 2 },
+        },
+      })
+      const ann = run.node('ann')
+      await ann.until('the last version', ({ type, version }) => type === 'policy' && version === 1)
+      await ann.until('nothing left to do', settled)
+      await stop(ann, run.coordinator)
+      const { events } = await readLog(run.dataDir)
+      const of = (type: string) => events.filter((event) => event.type === type)
+      assert.deepEqual(
+        events.filter((event) => event.type === 'judged' && !event.accepted),
+        [],
+      )
+      assert.equal(of('published').length, 2)
+    } finally {
+      await on.close()
+    }
+  })
 
 test.run()

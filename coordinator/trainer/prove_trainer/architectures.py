@@ -37,6 +37,7 @@ class Architecture:
     free_head_length: bool = False  # heads of another length than width / heads
     biases: bool = False  # of q, k and v
     permuted: bool = False  # rows of q and k: llama.cpp turns neighbours, transformers the halves of a head
+    rope_factors: bool = False  # Llama 3's scaling, in the tensor rope_freqs.weight
     multipliers: Mapping[str, str] = field(default_factory=dict)  # field of the configuration -> metadata
 
 
@@ -44,13 +45,14 @@ ARCHITECTURES = {
     "qwen3": Architecture(Qwen3Config, Qwen3ForCausalLM, Qwen3RotaryEmbedding, free_head_length=True),
     "qwen2": Architecture(Qwen2Config, Qwen2ForCausalLM, Qwen2RotaryEmbedding, biases=True),
     "llama": Architecture(
-        LlamaConfig, LlamaForCausalLM, LlamaRotaryEmbedding, free_head_length=True, permuted=True
+        LlamaConfig, LlamaForCausalLM, LlamaRotaryEmbedding, free_head_length=True, permuted=True, rope_factors=True
     ),
     "granite": Architecture(
         GraniteConfig,
         GraniteForCausalLM,
         GraniteRotaryEmbedding,
         permuted=True,
+        rope_factors=True,
         multipliers={
             "embedding_multiplier": "embedding_scale",
             "residual_multiplier": "residual_scale",

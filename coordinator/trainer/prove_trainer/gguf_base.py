@@ -3,31 +3,27 @@ The frozen base model, read from the same GGUF that the volunteers run, so that 
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TypeVar, cast
+from typing import cast
 
 import gguf
+import numpy as np
 import torch
 from transformers import Qwen3Config, Qwen3ForCausalLM
 from transformers.models.qwen3.modeling_qwen3 import Qwen3RotaryEmbedding
 
 from .architectures import ARCHITECTURES, RowOrder
 from .errors import TrainerError
+from .gguf_config import metadata, read_config, rope_divisors
 from .gguf_header import check_header
 from .jobs import sha256_file
-from .stored_weights import StoredWeights
-
-T = TypeVar("T")
 
 _CPU = torch.device("cpu")
 
 # The precisions of 16 bits, in which matrices are stored and multiplied, see docs/trainer.md.
 HALVES = {"bfloat16": torch.bfloat16, "float16": torch.float16}
-
-MAX_DIMENSION = 2**24  # of the widths in the metadata: context length, feed-forward width
-MAX_LAYERS = 1_024
 
 # GGUF block tensor -> Hugging Face module inside model.layers.N
 BLOCK_NAMES = {
@@ -48,6 +44,8 @@ OUTER_NAMES = {
     "output_norm.weight": "model.norm.weight",
     "output.weight": "lm_head.weight",
 }
+# Factors of Llama 3's RoPE scaling, by which llama.cpp divides the angles of each pair. No weights.
+ROPE_FACTORS = "rope_freqs.weight"
 BIASED = ("attn_q", "attn_k", "attn_v")  # where the architecture has biases
 _BLOCK = re.compile(r"blk\.(\d{1,4})\.([a-z_]+)\.(weight|bias)")
 
@@ -63,8 +61,9 @@ class Base:
     sha256: str
     config: Qwen3Config  # of its architecture; all architectures have the fields that are read here
     tensors: dict[str, torch.Tensor]
-    stored: StoredWeights
     precision: str = "float32"
+    rope_divisors: torch.Tensor | None = None  # [head length / 2], of the angles per token; None: no scaling
+    stored: Mapping[str, gguf.ReaderTensor] = field(default_factory=dict, repr=False, compare=False)  # in the open file
     _norms: dict[str, float] = field(default_factory=dict, repr=False, compare=False)
 
     def norm(self, name: str) -> float:
@@ -80,17 +79,28 @@ class Base:
 
     def float32(self, name: str) -> torch.Tensor:
         """Return a weight in float32: the one in memory if it is whole there, or else dequantised from the file."""
-        return self.tensors[name] if self.is_whole_in_float32 else self.stored.weight(name)
+        if self.is_whole_in_float32:
+            return self.tensors[name]
+        tensor = self.stored[name]
+        return self.row_order.read(tensor.name, dequantised(tensor))
 
     def float32_rows(self, name: str, rows: torch.Tensor | slice) -> torch.Tensor:
         """Return some rows of the embedding or the head in float32."""
-        return self.tensors[name][rows] if self.is_whole_in_float32 else self.stored.rows(name, rows)
+        if self.is_whole_in_float32:
+            return self.tensors[name][rows]
+        tensor = self.stored[name]
+        data = tensor.data[rows if isinstance(rows, slice) else rows.numpy()]
+        return torch.from_numpy(gguf.quants.dequantize(data, tensor.tensor_type).astype("float32", copy=True))
 
     def without_weights(self) -> "Base":
         """Return the base with shapes and norms only, for a policy in shards."""
         for name, weight in self.tensors.items():
             if weight.dim() > 1:
                 self.norm(name)
+        return self.shapes()
+
+    def shapes(self) -> "Base":
+        """Return the base with shapes only."""
         tensors = {name: torch.empty_like(weight, device="meta") for name, weight in self.tensors.items()}
         return replace(self, tensors=tensors)
 
@@ -109,7 +119,8 @@ class Base:
 
     @property
     def row_order(self) -> RowOrder:
-        return self.stored.order
+        key_heads = self.config.num_key_value_heads or self.config.num_attention_heads
+        return RowOrder(self.architecture, self.config.num_attention_heads, key_heads)
 
     @property
     def vocab_size(self) -> int:
@@ -134,75 +145,6 @@ def hugging_face_name(name: str, architecture: str) -> str:
     )
 
 
-def _metadata(reader: gguf.GGUFReader, key: str, kind: type[T], default: T | None = None) -> T:
-    """Read a metadata value. Without a default, the key is required."""
-    field = reader.get_field(key)
-    if field is None:
-        if default is None:
-            raise TrainerError("base_invalid", f"metadata {key} is missing")
-        return default
-    try:
-        value = field.contents()
-    except (ValueError, IndexError) as error:  # a text that is not UTF-8, a list without entries
-        raise TrainerError("base_invalid", f"metadata {key} cannot be read") from error
-    if kind is float and isinstance(value, int):
-        value = float(value)
-    if not isinstance(value, kind) or isinstance(value, bool):
-        raise TrainerError("base_invalid", f"metadata {key} is not a {kind.__name__}")
-    return cast("T", value)
-
-
-def _read_config(reader: gguf.GGUFReader, architecture: str, vocab_size: int, tied: bool) -> Qwen3Config:
-    def value(key: str, kind: type[T], default: T | None = None) -> T:
-        found = _metadata(reader, f"{architecture}.{key}", kind, default)
-        # The model's configuration creates as many objects as some of these numbers say.
-        if isinstance(found, int) and not 1 <= found <= MAX_DIMENSION:
-            raise TrainerError("base_invalid", f"metadata {architecture}.{key} is {found}")
-        return found
-
-    scaling = value("rope.scaling.type", str, "none")
-    if scaling != "none":
-        raise TrainerError("base_unsupported", f"RoPE scaling {scaling!r} is not implemented")
-    if value("block_count", int) > MAX_LAYERS:
-        raise TrainerError("base_invalid", f"more than {MAX_LAYERS} layers")
-    hidden, heads = value("embedding_length", int), value("attention.head_count", int)
-    head_dim = value("attention.key_length", int, hidden // heads)
-    if value("attention.value_length", int, head_dim) != head_dim:
-        raise TrainerError("base_unsupported", "key and value heads of different length")
-    kind = ARCHITECTURES[architecture]
-    if not kind.free_head_length and head_dim * heads != hidden:
-        raise TrainerError("base_unsupported", f"{heads} heads of {head_dim} in a width of {hidden}")
-    # Without a scale, llama.cpp divides by the root of the head length and omits the other multipliers.
-    usual = {"attention_multiplier": head_dim**-0.5}
-    multipliers = {
-        name: _metadata(reader, f"{architecture}.{key}", float, usual.get(name, 1.0))
-        for name, key in kind.multipliers.items()
-    }
-    if any(not 0 < value < 1e6 for value in multipliers.values()):
-        raise TrainerError("base_invalid", f"multipliers {multipliers}")
-    return cast("Callable[..., Qwen3Config]", kind.config)(
-        vocab_size=vocab_size,
-        hidden_size=hidden,
-        intermediate_size=value("feed_forward_length", int),
-        num_hidden_layers=value("block_count", int),
-        num_attention_heads=heads,
-        num_key_value_heads=value("attention.head_count_kv", int, heads),
-        **({"head_dim": head_dim} if kind.free_head_length else {}),
-        **multipliers,
-        rms_norm_eps=value("attention.layer_norm_rms_epsilon", float),
-        max_position_embeddings=value("context_length", int),
-        rope_parameters={"rope_type": "default", "rope_theta": value("rope.freq_base", float, 10_000.0)},
-        tie_word_embeddings=tied,
-        attention_dropout=0.0,
-        use_cache=False,
-    )
-
-
-def _row_order(architecture: str, config: Qwen3Config) -> RowOrder:
-    key_heads = config.num_key_value_heads or config.num_attention_heads
-    return RowOrder(architecture, config.num_attention_heads, key_heads)
-
-
 def placed(values: torch.Tensor, device: torch.device, precision: str) -> torch.Tensor:
     """
     Move a float32 weight to the device: matrices in the 16 bits of `precision`; norms and biases, a thousandth of a
@@ -210,6 +152,76 @@ def placed(values: torch.Tensor, device: torch.device, precision: str) -> torch.
     """
     half = HALVES.get(precision)
     return values.to(device, half if half is not None and values.dim() > 1 else torch.float32)
+
+
+@dataclass(frozen=True)
+class BaseFile:
+    """A GGUF that can be a base, by its header."""
+
+    reader: gguf.GGUFReader
+    architecture: str
+    config: Qwen3Config
+    names: dict[str, str]  # Hugging Face parameter -> tensor of the file
+    rope_divisors: torch.Tensor | None
+
+
+def open_base(path: Path) -> BaseFile:
+    """
+    Read the header of a GGUF and check it against the architecture: metadata, types, names and shapes of all tensors.
+
+    Raises TrainerError: `base_unreadable`, `base_unsupported` (architecture, quantisation, RoPE scaling),
+    `base_invalid`, `base_unknown_tensor`.
+    """
+    try:
+        check_header(path)
+        reader = gguf.GGUFReader(path)
+    except Exception as error:  # the reader raises whatever numpy or struct met first in a malformed file
+        raise TrainerError("base_unreadable", f"{path.name}: {error}") from error
+    architecture = metadata(reader, "general.architecture", str)
+    if architecture not in ARCHITECTURES:
+        raise TrainerError("base_unsupported", f"architecture {architecture!r}; supported: {', '.join(ARCHITECTURES)}")
+    names: dict[str, str] = {}
+    shapes: dict[str, torch.Tensor] = {}
+    factors: torch.Tensor | None = None
+    for tensor in reader.tensors:
+        if tensor.name == ROPE_FACTORS and ARCHITECTURES[architecture].rope_factors:
+            factors = dequantised(tensor)
+            continue
+        name = hugging_face_name(tensor.name, architecture)
+        if name in names:
+            raise TrainerError("base_invalid", f"{tensor.name} occurs twice")
+        check_kind(tensor)
+        names[name] = tensor.name
+        shapes[name] = torch.empty(tuple(reversed(tensor.shape.tolist())), device="meta")
+    embedding = shapes.get("model.embed_tokens.weight")
+    if embedding is None or embedding.dim() != 2:
+        raise TrainerError("base_invalid", "token_embd.weight is missing")
+    config = read_config(reader, architecture, embedding.shape[0], tied="lm_head.weight" not in names)
+    divisors = rope_divisors(reader, architecture, config, factors)
+    build_model(Base(architecture, "", config, shapes))  # names and shapes
+    return BaseFile(reader, architecture, config, names, divisors)
+
+
+def check_kind(tensor: gguf.ReaderTensor) -> None:
+    """Check that a tensor's type can be dequantised. Raises TrainerError `base_unsupported`."""
+    kind = tensor.tensor_type
+    _, block_bytes = gguf.GGML_QUANT_SIZES[kind]
+    try:
+        gguf.quants.dequantize(np.zeros((1, block_bytes), np.uint8), kind)
+    except NotImplementedError as error:
+        raise TrainerError(
+            "base_unsupported", f"{tensor.name} is stored as {kind.name}, which the package gguf cannot dequantise"
+        ) from error
+
+
+def dequantised(tensor: gguf.ReaderTensor) -> torch.Tensor:
+    """Return the values of a tensor as float32. Raises TrainerError `base_unsupported`, `base_invalid`."""
+    check_kind(tensor)
+    values = gguf.quants.dequantize(tensor.data, tensor.tensor_type)
+    weight = torch.from_numpy(values.astype("float32", copy=True))
+    if not torch.isfinite(weight).all():
+        raise TrainerError("base_invalid", f"{tensor.name} contains a weight that is not finite")
+    return weight
 
 
 def load_base(path: Path, expected_sha256: str, device: torch.device = _CPU, precision: str = "float32") -> Base:
@@ -225,45 +237,20 @@ def load_base(path: Path, expected_sha256: str, device: torch.device = _CPU, pre
         raise TrainerError("base_unreadable", f"{path.name}: {error.strerror}") from error
     if actual != expected_sha256:
         raise TrainerError("base_hash_mismatch", f"{path.name} is {actual}, the configuration wants {expected_sha256}")
-    try:
-        check_header(path)
-        reader = gguf.GGUFReader(path)
-    except Exception as error:  # the reader raises whatever numpy or struct met first in a malformed file
-        raise TrainerError("base_unreadable", f"{path.name}: {error}") from error
-    architecture = _metadata(reader, "general.architecture", str)
-    if architecture not in ARCHITECTURES:
-        raise TrainerError("base_unsupported", f"architecture {architecture!r}; supported: {', '.join(ARCHITECTURES)}")
-
-    tensors: dict[str, torch.Tensor] = {}
-    stored: dict[str, gguf.ReaderTensor] = {}
-    for tensor in reader.tensors:
-        name = hugging_face_name(tensor.name, architecture)
-        if name in tensors:
-            raise TrainerError("base_invalid", f"{tensor.name} occurs twice")
-        try:
-            values = gguf.quants.dequantize(tensor.data, tensor.tensor_type)
-        except NotImplementedError as error:
-            raise TrainerError("base_unsupported", f"{tensor.name} is stored as {tensor.tensor_type.name}") from error
-        weight = torch.from_numpy(values.astype("float32", copy=True))
-        stored[name] = tensor
+    file = open_base(path)
+    by_name = {tensor.name: tensor for tensor in file.reader.tensors}
+    stored = {name: by_name[stored_name] for name, stored_name in file.names.items()}
+    base = Base(file.architecture, actual, file.config, {}, precision, file.rope_divisors, stored)
+    for name, stored_name in file.names.items():
+        weight = placed(dequantised(stored[name]), device, precision)
         if not torch.isfinite(weight).all():
-            raise TrainerError("base_invalid", f"{tensor.name} holds a non-finite weight")
-        tensors[name] = placed(weight, device, precision)
-        if not torch.isfinite(tensors[name]).all():
             raise TrainerError(
-                "base_unsupported", f"{tensor.name} has a weight beyond the range of {precision}: use float32"
+                "base_unsupported", f"{stored_name} has a weight beyond the range of {precision}: use float32"
             )
-    embedding = tensors.get("model.embed_tokens.weight")
-    if embedding is None or embedding.dim() != 2:
-        raise TrainerError("base_invalid", "token_embd.weight is missing")
-    config = _read_config(reader, architecture, embedding.shape[0], tied="lm_head.weight" not in tensors)
-    order = _row_order(architecture, config)
-    base = Base(architecture, actual, config, tensors, StoredWeights(stored, order), precision)
-    try:
-        tensors |= {name: order.read(stored[name].name, weight) for name, weight in tensors.items()}
-    except RuntimeError as error:
-        raise TrainerError("base_invalid", f"the heads do not divide the rows evenly: {error}") from error
-    build_model(base)  # checks now, not at the first batch, that every tensor exists and has the right shape
+        try:
+            base.tensors[name] = base.row_order.read(stored_name, weight)
+        except RuntimeError as error:
+            raise TrainerError("base_invalid", f"the heads do not divide the rows evenly: {error}") from error
     return base
 
 
@@ -286,6 +273,9 @@ def build_model(base: Base, attention: str = "sdpa") -> Qwen3ForCausalLM:
         raise TrainerError("base_invalid", str(error)) from error
     model.tie_weights()
     # Its buffers are not in the state dict and were created on the meta device.
-    model.model.rotary_emb = cast("Qwen3RotaryEmbedding", architecture.rotary(config))
+    rotary = cast("Qwen3RotaryEmbedding", architecture.rotary(config))
+    if base.rope_divisors is not None:
+        rotary.register_buffer("inv_freq", rotary.inv_freq / base.rope_divisors, persistent=False)
+    model.model.rotary_emb = rotary
     model.requires_grad_(False)
     return model.eval()

@@ -9,6 +9,7 @@ test/proc/architectures.test.ts.
 """
 
 import json
+import math
 import sys
 from functools import partial
 from pathlib import Path
@@ -53,22 +54,39 @@ SHAPE = dict(
     rms_norm_eps=1e-6,
     rope_parameters={"rope_type": "default", "rope_theta": 10_000.0},
 )
+# Three of eight pairs of a head are scaled, one in part.
+LLAMA_3 = dict(
+    rope_type="llama3",
+    rope_theta=10_000.0,
+    factor=8.0,
+    low_freq_factor=1.0,
+    high_freq_factor=4.0,
+    original_max_position_embeddings=256,
+)
 SCALES = dict(embedding_multiplier=3.0, residual_multiplier=0.22, attention_multiplier=0.3, logits_scaling=2.5)
 MODELS = {
     "qwen3": lambda: Qwen3ForCausalLM(Qwen3Config(**SHAPE, head_dim=32, tie_word_embeddings=True)),
     "qwen2": lambda: Qwen2ForCausalLM(Qwen2Config(**SHAPE, tie_word_embeddings=False)),
     "llama": lambda: LlamaForCausalLM(LlamaConfig(**SHAPE, tie_word_embeddings=True)),
+    "llama3": lambda: LlamaForCausalLM(LlamaConfig(**SHAPE | dict(rope_parameters=LLAMA_3), tie_word_embeddings=True)),
     "granite": lambda: GraniteForCausalLM(GraniteConfig(**SHAPE, **SCALES, tie_word_embeddings=True)),
+    "granite4": lambda: GraniteForCausalLM(GraniteConfig(**SHAPE, **SCALES, tie_word_embeddings=True)),
 }
+# Models whose files differ from others of their architecture.
+VARIANTS = {"llama3": "llama", "granite4": "granite"}
 PERMUTED = ("llama", "granite")
 LOGITS = 1e-4  # largest difference from transformers on weights that float16 holds exactly
 RETURNED = 5e-3  # nats, between an adapter and its float16 in the GGUF
 
 
-def random_model(architecture: str):
+def architecture_of(name: str) -> str:
+    return VARIANTS.get(name, name)
+
+
+def random_model(name: str):
     """Weights that float16 holds exactly, so that nothing is lost on the way."""
     torch.manual_seed(0)
-    model = MODELS[architecture]().eval()
+    model = MODELS[name]().eval()
     with torch.no_grad():
         for parameter in model.parameters():
             values = torch.randn_like(parameter) * 0.15 + (parameter.dim() == 1)
@@ -81,16 +99,30 @@ def permuted(rows: np.ndarray, heads: int) -> np.ndarray:
     return rows.reshape(heads, 2, rows.shape[0] // heads // 2, *rows.shape[1:]).swapaxes(1, 2).reshape(rows.shape)
 
 
-def write_gguf(path: Path, architecture: str, vocabulary=None, quantised: bool = False) -> Path:
-    model = random_model(architecture)
+def rope_factors(length: int, rope: dict) -> np.ndarray:
+    """`generate_extra_tensors` of llama.cpp's conversion/llama.py."""
+    frequencies = 1.0 / (rope["rope_theta"] ** (torch.arange(0, length, 2, dtype=torch.float32) / length))
+    context, low, high = rope["original_max_position_embeddings"], rope["low_freq_factor"], rope["high_freq_factor"]
+    factors = []
+    for frequency in frequencies:
+        wave = 2 * math.pi / frequency
+        smooth = (context / wave - low) / (high - low)
+        part = 1 if wave < context / high else 0 if wave > context / low else smooth
+        factors.append(1 / ((1 - part) / rope["factor"] + part))
+    return np.array(factors, np.float32)
+
+
+def write_gguf(path: Path, name: str, vocabulary=None, quantised: bool = False) -> Path:
+    model = random_model(name)
     config = model.config
+    architecture = architecture_of(name)
     writer = gguf.GGUFWriter(path, architecture)
     writer.add_block_count(config.num_hidden_layers)
     writer.add_context_length(config.max_position_embeddings)
     writer.add_embedding_length(config.hidden_size)
     writer.add_feed_forward_length(config.intermediate_size)
     writer.add_head_count(HEADS)
-    writer.add_head_count_kv(KEY_HEADS)
+    writer.add_head_count_kv(KEY_HEADS if name != "granite4" else [KEY_HEADS] * config.num_hidden_layers)
     writer.add_layer_norm_rms_eps(config.rms_norm_eps)
     writer.add_rope_freq_base(10_000.0)
     writer.add_file_type(gguf.LlamaFileType.MOSTLY_F16)
@@ -104,8 +136,12 @@ def write_gguf(path: Path, architecture: str, vocabulary=None, quantised: bool =
         writer.add_residual_scale(SCALES["residual_multiplier"])
         writer.add_attention_scale(SCALES["attention_multiplier"])
         writer.add_logit_scale(SCALES["logits_scaling"])
+    if name == "granite4":
+        writer.add_rope_scaling_finetuned(True)
     if vocabulary:
         vocabulary(writer)
+    if name == "llama3":
+        writer.add_tensor("rope_freqs.weight", rope_factors(config.hidden_size // HEADS, LLAMA_3))
     outer = {"embed_tokens": "token_embd", "norm": "output_norm", "lm_head": "output"}
     inner = {module: name for name, module in BLOCK_NAMES.items()}
     for name, tensor in model.state_dict().items():
@@ -145,16 +181,21 @@ def read(path: Path):
 
 
 @pytest.fixture(scope="module", params=MODELS)
-def base(request, tmp_path_factory):
-    return read(write_gguf(tmp_path_factory.mktemp("base") / "m.gguf", request.param))
+def name(request):
+    return request.param
+
+
+@pytest.fixture(scope="module")
+def base(name, tmp_path_factory):
+    return read(write_gguf(tmp_path_factory.mktemp("base") / "m.gguf", name))
 
 
 def test_every_architecture_is_looked_at_here():
-    assert set(MODELS) == set(ARCHITECTURES)
+    assert {architecture_of(name) for name in MODELS} == set(ARCHITECTURES)
 
 
-def test_the_gguf_as_base_gives_the_logits_of_transformers_plain_and_packed(base):
-    original = random_model(base.architecture)
+def test_the_gguf_as_base_gives_the_logits_of_transformers_plain_and_packed(base, name):
+    original = random_model(name)
     ids = torch.arange(30)[None] * 11 % VOCAB
     with torch.no_grad():
         wanted = original(input_ids=ids).logits
@@ -168,9 +209,8 @@ def test_the_gguf_as_base_gives_the_logits_of_transformers_plain_and_packed(base
     assert np.abs(np.array(bare) - np.array(wanted)).max() < LOGITS
 
 
-@pytest.mark.parametrize("architecture", MODELS)
-def test_a_quantised_gguf_as_base_gives_the_logits_of_its_dequantised_weights(tmp_path, architecture):
-    original = random_model(architecture)
+def test_a_quantised_gguf_as_base_gives_the_logits_of_its_dequantised_weights(tmp_path, name):
+    original = random_model(name)
     with torch.no_grad():
         for parameter in original.parameters():
             if parameter.dim() == 2:
@@ -178,18 +218,18 @@ def test_a_quantised_gguf_as_base_gives_the_logits_of_its_dequantised_weights(tm
                 assert np.abs(values - parameter.numpy()).max() > 0
                 parameter.copy_(torch.from_numpy(values))
         ids = torch.arange(30)[None] * 11 % VOCAB
-        ours = build_model(read(write_gguf(tmp_path / "m.gguf", architecture, quantised=True)))(input_ids=ids).logits
+        ours = build_model(read(write_gguf(tmp_path / "m.gguf", name, quantised=True)))(input_ids=ids).logits
         assert (ours - original(input_ids=ids).logits).abs().max() < LOGITS
 
 
-def test_an_adapter_goes_out_as_peft_and_gguf_and_comes_back(tmp_path, base):
+def test_an_adapter_goes_out_as_peft_and_gguf_and_comes_back(tmp_path, base, name):
     policy = random_policy(base)
     config = TrainerConfig(base_sha256=base.sha256, lora=LoraSettings(rank=4, alpha=8), max_delta_norm=100)
     export.write_adapter(tmp_path, policy, base, config, 1)
     checks = export.check_adapter(tmp_path, policy, base, config)["checks"]
     assert checks["reloadGap"] < 1e-5 and checks["publishedGap"] < RETURNED < checks["adapterGap"] / 10
     ids = torch.arange(30)[None] * 7 % VOCAB
-    theirs = PeftModel.from_pretrained(random_model(base.architecture), str(tmp_path / "adapter")).eval()
+    theirs = PeftModel.from_pretrained(random_model(name), str(tmp_path / "adapter")).eval()
     with torch.no_grad():
         ours = policy.model.get_base_model()(input_ids=ids, segments=(Segment(0, 0, (30,)),))
         assert (theirs(input_ids=ids).logits - ours.logits).abs().max() < LOGITS
@@ -225,7 +265,7 @@ def test_the_table_in_the_docs_names_every_architecture_with_these_bounds():
     text = (Path(__file__).parents[3] / "docs" / "trainer.md").read_text(encoding="utf-8")
     table = text.split("## Architectures")[1].split("\n## ")[0]
     rows = [line.split("|") for line in table.splitlines() if line.startswith("| `")]
-    assert [row[1].strip(" `") for row in rows] == list(ARCHITECTURES)
+    assert [row[1].strip(" `") for row in rows] == list(MODELS)
     assert all([float(cell) for cell in row[3:7]] == [LOGITS, LOGITS, LOGITS, RETURNED] for row in rows)
 
 
@@ -253,17 +293,17 @@ def test_a_model_with_rows_that_its_heads_do_not_share_is_refused(tmp_path, monk
 
 
 def main(folder: Path) -> None:
-    """One folder per architecture: base.gguf, adapter.gguf and scores.json."""
+    """One folder per model: base.gguf, adapter.gguf and scores.json."""
     sys.path.insert(0, str(Path(__file__).parents[3] / "test" / "fixtures"))
     from make_tiny_gguf import CHATML, GRANITE, make_tokenizer, write_vocabulary
 
-    for architecture in MODELS:
-        marks = GRANITE if architecture == "granite" else CHATML
+    for name in MODELS:
+        marks = GRANITE if architecture_of(name) == "granite" else CHATML
         tokenizer = make_tokenizer(marks)
-        own = folder / architecture
+        own = folder / name
         own.mkdir(parents=True)
         vocabulary = partial(write_vocabulary, tokenizer=tokenizer, size=VOCAB, marks=marks)
-        write_gguf(own / "base.gguf", architecture, vocabulary)
+        write_gguf(own / "base.gguf", name, vocabulary)
         base = read(own / "base.gguf")
         config = TrainerConfig(base_sha256=base.sha256, lora=LoraSettings(rank=4, alpha=8), max_delta_norm=100)
         policy = random_policy(base)
