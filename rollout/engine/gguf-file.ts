@@ -41,9 +41,10 @@ function readFully(file: number, start: number, length: number): Uint8Array {
 /**
  * Checks a base model before llama.cpp opens it. It must have a readable header, tensors within the file, a vocabulary with lists of
  * equal length, and a chat template of bounded length. It must be a single file, since the hash covers no other.
+ * @param chatTemplate  whether the file must have a chat template; `optional`: another one replaces it
  * @throws EngineError `model_refused`
  */
-export function readModelFile(path: string): GgufHeader {
+export function readModelFile(path: string, chatTemplate: 'required' | 'optional' = 'required'): GgufHeader {
   const header = readGgufFile(path, 'model')
   const { metadata } = header
   const refuse = (detail: string): EngineError => new EngineError('model_refused', `${path}: ${detail}`)
@@ -52,8 +53,9 @@ export function readModelFile(path: string): GgufHeader {
   if (typeof parts !== 'number' || parts > 1)
     throw refuse('it is split into several files: merge them with llama-gguf-split --merge')
   const template = metadata.get('tokenizer.chat_template')
-  if (typeof template !== 'string') throw refuse('it has no chat template')
-  if (Buffer.byteLength(template) > MAX_CHAT_TEMPLATE_BYTES)
+  if (typeof template !== 'string' && (template !== undefined || chatTemplate === 'required'))
+    throw refuse('it has no chat template')
+  if (typeof template === 'string' && Buffer.byteLength(template) > MAX_CHAT_TEMPLATE_BYTES)
     throw refuse(
       `its chat template has ${template.length} characters, at most ${MAX_CHAT_TEMPLATE_BYTES} bytes are read`,
     )

@@ -1,7 +1,14 @@
 import { EngineError, type EngineErrorCode } from './errors.js'
 
-/** A metadata value. Of a list, only element type and length are read. */
-export type GgufValue = string | number | boolean | { readonly elementType: number; readonly count: number }
+/** A list of the metadata. */
+export interface GgufList {
+  readonly elementType: number
+  readonly count: number
+  /** The entries of a list of numbers or booleans with at most `MAX_LIST_READ` entries, which is one entry per layer; otherwise null. */
+  readonly entries: readonly (number | boolean)[] | null
+}
+
+export type GgufValue = string | number | boolean | GgufList
 
 export interface GgufTensor {
   /** Innermost dimension first, as the format stores them. */
@@ -36,6 +43,8 @@ export const MAX_ADAPTER_HEADER_BYTES = 4 * 2 ** 20
 const MAX_KEYS = 4096
 const MAX_TENSORS = 65_536
 const MAX_LIST = 4 * 2 ** 20
+/** More layers than any model has. */
+const MAX_LIST_READ = 1024
 const MAX_STRING_BYTES = 2 ** 20
 const MAX_KEY_BYTES = 256
 /** ggml keeps 64 bytes for a name, its final zero among them. */
@@ -139,10 +148,14 @@ function readValue(cursor: Cursor, key: string, refuse: Refuse): GgufValue {
   const elementType = cursor.u32()
   const count = cursor.count(MAX_LIST, `entries of ${printable(key)}`)
   const width = SCALAR_BYTES[elementType]
+  if (width && count <= MAX_LIST_READ) {
+    const entries = Array.from({ length: count }, () => cursor.scalar(elementType, key) as number | boolean)
+    return { elementType, count, entries }
+  }
   if (elementType === STRING) for (let i = 0; i < count; i++) cursor.skip(cursor.count(MAX_STRING_BYTES, 'a text'))
   else if (width) cursor.skip(count * width)
   else throw refuse(`${printable(key)} is a list of type ${elementType}`)
-  return { elementType, count }
+  return { elementType, count, entries: null }
 }
 
 function readTensor(

@@ -39,15 +39,20 @@ export interface LlamaVocabulary {
   dispose(): Promise<void>
 }
 
-/** Opens a GGUF's vocabulary without its weights. @throws EngineError `model_refused` */
-export async function openVocabulary(modelPath: string): Promise<LlamaVocabulary> {
-  readModelFile(modelPath)
+/**
+ * Opens a GGUF's vocabulary without its weights.
+ * @param otherTemplate  a chat template in place of the file's
+ * @throws EngineError `model_refused`
+ */
+export async function openVocabulary(modelPath: string, otherTemplate?: string): Promise<LlamaVocabulary> {
+  readModelFile(modelPath, otherTemplate === undefined ? 'required' : 'optional')
   // A prebuilt binary or nothing: otherwise a missing one starts a git and cmake build on the volunteer's machine.
   const llama = await getLlama({ gpu: false, build: 'never', logLevel: LlamaLogLevel.error, logger, maxThreads: 1 })
   try {
     const model = await loadModel(llama, modelPath, true)
     const metadata = model.fileInfo.metadata.tokenizer
-    const { chat_template: chatTemplate, ggml } = metadata
+    const { chat_template: ownTemplate, ggml } = metadata
+    const chatTemplate = otherTemplate ?? ownTemplate
     if (chatTemplate === undefined) throw new EngineError('model_refused', `${modelPath} has no chat template`)
     return {
       size: ggml.tokens.length,
@@ -240,6 +245,23 @@ async function openBuild(options: EngineOptions, gpu: NonNullable<LlamaOptions['
   }
 }
 
+/**
+ * Estimates the main memory of an engine without a GPU, from the header of its model.
+ * @throws EngineError `model_refused`
+ */
+export async function estimateMemory(
+  options: Pick<EngineOptions, 'modelPath' | 'contextSize' | 'slots' | 'cacheType'>,
+): Promise<number> {
+  const llama = await getLlama({ gpu: false, build: 'never', logLevel: LlamaLogLevel.error, logger, maxThreads: 1 })
+  try {
+    const insights = await insightsOf(llama, options.modelPath)
+    const { main } = await estimateFor(insights, options)(0, options.slots)
+    return main
+  } finally {
+    await llama.dispose()
+  }
+}
+
 async function insightsOf(llama: Llama, modelPath: string): Promise<GgufInsights> {
   try {
     return await GgufInsights.from(await readGgufFileInfo(modelPath, { sourceType: 'filesystem' }), llama)
@@ -277,7 +299,10 @@ function checkCache(
 }
 
 const estimateFor =
-  (insights: GgufInsights, { contextSize, cacheType = USUAL_CACHE }: EngineOptions): Estimate =>
+  (
+    insights: GgufInsights,
+    { contextSize, cacheType = USUAL_CACHE }: Pick<EngineOptions, 'contextSize' | 'cacheType'>,
+  ): Estimate =>
   async (layers, slots) => {
     const model = await insights.estimateModelResourceRequirementsV2({ gpuLayers: layers })
     const context = await insights.estimateContextResourceRequirementsV2({

@@ -1,3 +1,4 @@
+import type { GgufHeader } from './gguf.js'
 import { readModelFile } from './gguf-file.js'
 
 /** Facts from the header of a model's file. */
@@ -21,8 +22,10 @@ const FILE_TYPES: Readonly<Record<number, string>> = {
 }
 
 /** Reads the header of a base model, without weights. @throws EngineError `model_refused` */
-export function readModelFacts(path: string): ModelFacts {
-  const { metadata, tensors } = readModelFile(path)
+export const readModelFacts = (path: string): ModelFacts => modelFactsOf(readModelFile(path))
+
+/** Returns the facts of a base model from its header. */
+export function modelFactsOf({ metadata, tensors }: GgufHeader): ModelFacts {
   const name = metadata.get('general.name')
   const type = metadata.get('general.file_type')
   return {

@@ -17,6 +17,13 @@ export * from './run-group.js'
 export * from './scripted-user.js'
 export * from './seeds.js'
 export * from './task.js'
+export {
+  checkModel,
+  checkTemplate,
+  type FormatFit,
+  formatFits,
+  type TemplateFindings,
+} from './template-check.js'
 export * from './tool-call-format.js'
 export { TOOL_CALL_FORMATS, toolCallFormatNamed } from './tool-call-formats/index.js'
 export { callOf } from './tool-call-formats/json-call.js'

@@ -3,6 +3,7 @@ import type { OfferedTool } from '../../servers/kernel/index.js'
 import type { Token, Tokenizer } from '../engine/types.js'
 import { createChatTemplate } from './chat-template.js'
 import { EpisodeError } from './errors.js'
+import { checkPrompt, checkThinking } from './template-check.js'
 import type { Piece, ToolCallFormat } from './tool-call-format.js'
 
 /** Renders the texts of a conversation in a tool-call format to token ids, and prevents injected markup in foreign text. */
@@ -33,7 +34,6 @@ const KEPT_CHARS = 2 ** 18
 /** Creates a renderer. @throws EpisodeError `bad_template` if the model's chat template cannot be parsed */
 export function createPromptRenderer(tokenizer: Tokenizer, toolCallFormat: ToolCallFormat): PromptRenderer {
   const template = createChatTemplate(tokenizer.chatTemplate)
-  const fitting = fittingPrompts(tokenizer.chatTemplate, toolCallFormat)
   const reserved = new Set([...tokenizer.reservedTags, ...toolCallFormat.tags])
   /** Tools without markup: checking them is the most expensive part of a prompt, and a run has a few dozen. */
   const checked = new LRUCache<string, true>({ maxSize: KEPT_CHARS, sizeCalculation: (_, json) => json.length })
@@ -70,10 +70,10 @@ export function createPromptRenderer(tokenizer: Tokenizer, toolCallFormat: ToolC
         checked.set(json, true)
       }
       for (const foreign of [system ?? '', userTurn]) refuseControls(refuseTags(foreign))
-      return tokenizer.tokenize(
-        fitting(template.render(toolCallFormat.templateInput({ tools, system, userTurn }))),
-        true,
-      )
+      checkThinking(tokenizer.chatTemplate, toolCallFormat)
+      const prompt = template.render(toolCallFormat.templateInput({ tools, system, userTurn }))
+      checkPrompt(prompt, { tools }, toolCallFormat)
+      return tokenizer.tokenize(prompt, true)
     },
     toolResults: (payloads) => tokensOf(toolCallFormat.toolResults(payloads)),
     assistantTurn(message) {
@@ -81,26 +81,6 @@ export function createPromptRenderer(tokenizer: Tokenizer, toolCallFormat: ToolC
       return tokensOf([{ text: message }, { markup: toolCallFormat.turnEnd }])
     },
     userTurn: (foreign) => tokensOf(toolCallFormat.userTurn(refuseTags(foreign))),
-  }
-}
-
-/** Checks that chat template and tool-call format fit: otherwise a conversation would continue in another form than it began. */
-function fittingPrompts(source: string, { name, opening, thinking }: ToolCallFormat): (prompt: string) => string {
-  const hasSwitch = source.includes('enable_thinking')
-  return (prompt) => {
-    if (thinking !== null && !hasSwitch)
-      throw new EpisodeError(
-        'bad_template',
-        `the template has no enable_thinking, which the tool-call format ${name} needs: choose another toolCallFormat`,
-      )
-    if (!prompt.endsWith(opening)) {
-      const [its, ours] = [prompt.slice(-opening.length), opening].map((text) => JSON.stringify(text))
-      throw new EpisodeError(
-        'bad_template',
-        `its prompts end with ${its}, those of the tool-call format ${name} with ${ours}: choose another toolCallFormat`,
-      )
-    }
-    return prompt
   }
 }
 

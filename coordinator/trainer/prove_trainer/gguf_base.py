@@ -3,6 +3,7 @@ The frozen base model, read from the same GGUF that the volunteers run, so that 
 """
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import cast
@@ -18,7 +19,6 @@ from .errors import TrainerError
 from .gguf_config import metadata, read_config, rope_divisors
 from .gguf_header import check_header
 from .jobs import sha256_file
-from .stored_weights import StoredWeights
 
 _CPU = torch.device("cpu")
 
@@ -61,9 +61,9 @@ class Base:
     sha256: str
     config: Qwen3Config  # of its architecture; all architectures have the fields that are read here
     tensors: dict[str, torch.Tensor]
-    stored: StoredWeights
     precision: str = "float32"
     rope_divisors: torch.Tensor | None = None  # [head length / 2], of the angles per token; None: no scaling
+    stored: Mapping[str, gguf.ReaderTensor] = field(default_factory=dict, repr=False, compare=False)  # in the open file
     _norms: dict[str, float] = field(default_factory=dict, repr=False, compare=False)
 
     def norm(self, name: str) -> float:
@@ -79,17 +79,28 @@ class Base:
 
     def float32(self, name: str) -> torch.Tensor:
         """Return a weight in float32: the one in memory if it is whole there, or else dequantised from the file."""
-        return self.tensors[name] if self.is_whole_in_float32 else self.stored.weight(name)
+        if self.is_whole_in_float32:
+            return self.tensors[name]
+        tensor = self.stored[name]
+        return self.row_order.read(tensor.name, dequantised(tensor))
 
     def float32_rows(self, name: str, rows: torch.Tensor | slice) -> torch.Tensor:
         """Return some rows of the embedding or the head in float32."""
-        return self.tensors[name][rows] if self.is_whole_in_float32 else self.stored.rows(name, rows)
+        if self.is_whole_in_float32:
+            return self.tensors[name][rows]
+        tensor = self.stored[name]
+        data = tensor.data[rows if isinstance(rows, slice) else rows.numpy()]
+        return torch.from_numpy(gguf.quants.dequantize(data, tensor.tensor_type).astype("float32", copy=True))
 
     def without_weights(self) -> "Base":
         """Return the base with shapes and norms only, for a policy in shards."""
         for name, weight in self.tensors.items():
             if weight.dim() > 1:
                 self.norm(name)
+        return self.shapes()
+
+    def shapes(self) -> "Base":
+        """Return the base with shapes only."""
         tensors = {name: torch.empty_like(weight, device="meta") for name, weight in self.tensors.items()}
         return replace(self, tensors=tensors)
 
@@ -108,7 +119,8 @@ class Base:
 
     @property
     def row_order(self) -> RowOrder:
-        return self.stored.order
+        key_heads = self.config.num_key_value_heads or self.config.num_attention_heads
+        return RowOrder(self.architecture, self.config.num_attention_heads, key_heads)
 
     @property
     def vocab_size(self) -> int:
@@ -131,11 +143,6 @@ def hugging_face_name(name: str, architecture: str) -> str:
     raise TrainerError(
         "base_unknown_tensor", f"the architecture has no tensor {name!r}: use a GGUF of a supported model"
     )
-
-
-def _row_order(architecture: str, config: Qwen3Config) -> RowOrder:
-    key_heads = config.num_key_value_heads or config.num_attention_heads
-    return RowOrder(architecture, config.num_attention_heads, key_heads)
 
 
 def placed(values: torch.Tensor, device: torch.device, precision: str) -> torch.Tensor:
@@ -191,8 +198,7 @@ def open_base(path: Path) -> BaseFile:
         raise TrainerError("base_invalid", "token_embd.weight is missing")
     config = read_config(reader, architecture, embedding.shape[0], tied="lm_head.weight" not in names)
     divisors = rope_divisors(reader, architecture, config, factors)
-    no_weights = StoredWeights({}, _row_order(architecture, config))
-    build_model(Base(architecture, "", config, shapes, no_weights))  # names and shapes
+    build_model(Base(architecture, "", config, shapes))  # names and shapes
     return BaseFile(reader, architecture, config, names, divisors)
 
 
@@ -232,18 +238,17 @@ def load_base(path: Path, expected_sha256: str, device: torch.device = _CPU, pre
     if actual != expected_sha256:
         raise TrainerError("base_hash_mismatch", f"{path.name} is {actual}, the configuration wants {expected_sha256}")
     file = open_base(path)
-    order = _row_order(file.architecture, file.config)
     by_name = {tensor.name: tensor for tensor in file.reader.tensors}
-    stored = StoredWeights({name: by_name[own] for name, own in file.names.items()}, order)
-    base = Base(file.architecture, actual, file.config, {}, stored, precision, file.rope_divisors)
+    stored = {name: by_name[stored_name] for name, stored_name in file.names.items()}
+    base = Base(file.architecture, actual, file.config, {}, precision, file.rope_divisors, stored)
     for name, stored_name in file.names.items():
-        weight = placed(dequantised(by_name[stored_name]), device, precision)
+        weight = placed(dequantised(stored[name]), device, precision)
         if not torch.isfinite(weight).all():
             raise TrainerError(
                 "base_unsupported", f"{stored_name} has a weight beyond the range of {precision}: use float32"
             )
         try:
-            base.tensors[name] = order.read(stored_name, weight)
+            base.tensors[name] = base.row_order.read(stored_name, weight)
         except RuntimeError as error:
             raise TrainerError("base_invalid", f"the heads do not divide the rows evenly: {error}") from error
     return base
@@ -268,16 +273,9 @@ def build_model(base: Base, attention: str = "sdpa") -> Qwen3ForCausalLM:
         raise TrainerError("base_invalid", str(error)) from error
     model.tie_weights()
     # Its buffers are not in the state dict and were created on the meta device.
-    model.model.rotary_emb = rotary_of(base)
-    model.requires_grad_(False)
-    return model.eval()
-
-
-def rotary_of(base: Base) -> Qwen3RotaryEmbedding:
-    """Return the module of the base's rotary embedding, with its RoPE scaling."""
-    architecture = ARCHITECTURES[base.architecture]
-    config = architecture.config.from_dict(base.config.to_dict())
     rotary = cast("Qwen3RotaryEmbedding", architecture.rotary(config))
     if base.rope_divisors is not None:
         rotary.register_buffer("inv_freq", rotary.inv_freq / base.rope_divisors, persistent=False)
-    return rotary
+    model.model.rotary_emb = rotary
+    model.requires_grad_(False)
+    return model.eval()

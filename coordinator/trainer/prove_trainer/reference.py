@@ -16,17 +16,15 @@ from typing import Any, cast
 
 import numpy as np
 import torch
-from transformers import Qwen3ForCausalLM
 
-from .architectures import ARCHITECTURES
 from .canary import check_canaries
 from .config import Canary, parse_canary
 from .errors import TrainerError
 from .fields import Fields
-from .gguf_base import Base, load_base, rotary_of
+from .gguf_base import Base, build_model, load_base
 from .gguf_lora import read_gguf_lora
 from .jobs import sha256_file
-from .limits import HEAD_CHUNK_ELEMENTS, MAX_CANARIES, MAX_NAME, MAX_RANK
+from .limits import HEAD_CHUNK_ELEMENTS, MAX_RANK
 
 MAX_ADAPTERS = 64
 MAX_PATH = 4096  # characters
@@ -61,14 +59,9 @@ class Reference:
 
     def __init__(self, base: Base) -> None:
         self._base = base
-        architecture = ARCHITECTURES[base.architecture]
-        config = architecture.config.from_dict(base.config.to_dict())
-        config._attn_implementation = "sdpa"
-        with torch.device("meta"):
-            model = cast("Qwen3ForCausalLM", architecture.model(config))
-        self._model = model.eval().requires_grad_(False)
+        self._model = build_model(base.shapes())
         self._device = base.device if base.is_whole_in_float32 else torch.device("cpu")
-        self._rotary = rotary_of(base).to(self._device)
+        self._rotary = self._model.model.rotary_emb.to(self._device)
         self._bare: dict[tuple[Canary, float], list[float]] = {}
 
     @torch.no_grad()
@@ -117,7 +110,7 @@ class Reference:
         weight = self._base.float32(name)
         if adapter is None:
             return weight
-        stored = self._base.stored.name(name)
+        stored = self._base.stored[name].name
         a, b = (adapter.tensors.get(f"{stored}.lora_{half}") for half in "ab")
         if a is None or b is None:
             return weight

@@ -11,13 +11,12 @@ from pathlib import Path
 
 import pytest
 import torch
-from prove_trainer.architectures import ARCHITECTURES, RowOrder
+from prove_trainer.architectures import ARCHITECTURES
 from prove_trainer.capacity import USABLE
 from prove_trainer.config import LoraSettings
 from prove_trainer.gguf_base import Base, placed
 from prove_trainer.memory import Costs, count
 from prove_trainer.packing import APART_TOKENS
-from prove_trainer.stored_weights import StoredWeights
 
 DOCS = Path(__file__).parents[3] / "docs" / "trainer.md"
 KIB, GIB = 2**10, 2**30
@@ -66,8 +65,7 @@ def shapes(architecture: str, settings: dict) -> Base:
     if config.tie_word_embeddings:
         del state["lm_head.weight"]
     tensors = {name: placed(weight, torch.device("meta"), "bfloat16") for name, weight in state.items()}
-    stored = StoredWeights({}, RowOrder(architecture, config.num_attention_heads, config.num_key_value_heads))
-    return Base(architecture, "0" * 64, config, tensors, stored, "bfloat16")
+    return Base(architecture, "0" * 64, config, tensors, "bfloat16")
 
 
 def row(name: str, costs: Costs) -> str:
