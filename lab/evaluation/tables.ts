@@ -28,7 +28,7 @@ const SHARE: Shown = { scale: 100, digits: 1 }
 const REWARD: Shown = { scale: 1, digits: 3 }
 const CALLS: Shown = { scale: 1, digits: 2 }
 
-/** Formats a mean with its standard error: `49.0 ± 5.0`. Equal values show no spread, and an error of 0 would claim that there is none. */
+/** Formats a mean with its standard error: `49.0 ± 5.0`. Equal values show no spread, so they get no error. */
 export function cellOf({ mean, stderr }: TaskMean, { scale, digits }: Shown, sign = false): string {
   const value = (scale * mean).toFixed(digits)
   const error = stderr === null || areAlike({ stderr }) ? '' : ` ± ${(scale * stderr).toFixed(digits)}`

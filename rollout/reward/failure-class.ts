@@ -4,7 +4,7 @@ import { equalValues } from './values.js'
 /**
  * Classes of failed rollouts. Each rollout that did not solve its task exactly (`solvedExactly`) has exactly one.
  *
- * The *needed call* is the first call of the ground truth that was not made in its place: the log contains all calls before it,
+ * The *needed call* is the first call of the ground truth that was not made in its place. The log contains all calls before it,
  * successful, with equal arguments and in order. The *rest* are the logged calls after the last one of these.
  */
 export const FAILURE_CLASSES = [
