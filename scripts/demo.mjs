@@ -237,20 +237,16 @@ async function main() {
     await Promise.all(children.slice(1).map(({ child }) => child.kill('SIGTERM')))
 
     console.log(`Evaluating version 0 and version ${options.versions} on ${options.tasks} held-out tasks …`)
-    const evaluate = async (...sampling) => {
-      const { stdout } = await execa(
-        process.execPath,
-        [
-          ...[bin('lab'), 'eval', '--model', model, '--adapter', join(adapter, 'adapter.gguf')],
-          ...['--tasks', `${options.tasks}`, '--dataset', join(folder, 'tasks'), '--seed', `${options.seed}`],
-          ...['--workers', `${EVALUATORS}`, '--reward', options.reward, '--json', ...sampling],
-        ],
-        { cancelSignal: stop.signal, stderr: 'inherit' },
-      )
-      return JSON.parse(stdout)
-    }
-    const heldOut = await evaluate('--samples', `${options.samples}`)
-    const likeliest = await evaluate('--temperature', '0')
+    const { stdout } = await execa(
+      process.execPath,
+      [
+        ...[bin('lab'), 'eval', '--model', model, '--adapter', join(adapter, 'adapter.gguf')],
+        ...['--tasks', `${options.tasks}`, '--dataset', join(folder, 'tasks'), '--seed', `${options.seed}`],
+        ...['--samples', `${options.samples}`, '--workers', `${EVALUATORS}`, '--json'],
+      ],
+      { cancelSignal: stop.signal, stderr: 'inherit' },
+    )
+    const [heldOut, likeliest] = ['sampled', 'greedy'].map((kind) => compared(JSON.parse(stdout), kind, options.reward))
     const runSeconds = (performance.now() - started) / 1000
     const summary = {
       heldOut: measured(heldOut),
@@ -279,6 +275,20 @@ async function main() {
 }
 
 const round = (seconds) => Math.round(seconds * 10) / 10
+
+/** Returns the measures of the base and of the adapter at one kind of sampling. @param kind  `greedy` or `sampled` */
+function compared({ policies: [base, trained] }, kind, reward) {
+  const [before, after, diff] = [base.overall[kind], trained.overall[kind], trained.overall.difference[kind]]
+  const of = (measure) => ({ before: before[measure], after: after[measure], diff: diff[measure] })
+  return {
+    n: base.overall.n,
+    ...of(`reward.${reward}`),
+    rewards: Object.fromEntries(REWARDS.map((name) => [name, of(`reward.${name}`)])),
+    ...{ solvedBefore: before.solved, solvedAfter: after.solved, solvedDiff: diff.solved },
+    ...{ callsBefore: before.calls.mean, callsAfter: after.calls.mean },
+    callsReference: base.overall.callsReference,
+  }
+}
 
 const measured = (evaluation) => ({
   n: evaluation.n,
