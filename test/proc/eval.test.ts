@@ -29,9 +29,9 @@ const lab = (cwd: string, ...args: readonly string[]) =>
     env: { NO_COLOR: '1', FORCE_COLOR: undefined, OPENAI_API_KEY: undefined },
   })
 
-/** Two policies, 24 rollouts each, in parts of four. */
+/** Two policies, 18 rollouts each, in parts of four. */
 const COMPARISON = [
-  ...['eval', '--model', model, '--merged', `again=${model}`, '--dataset', 'tasks', '--tasks', '8'],
+  ...['eval', '--model', model, '--merged', `again=${model}`, '--dataset', 'tasks', '--tasks', '6'],
   ...['--samples', '2', '--slots', '4', '--workers', '1'],
 ]
 
@@ -63,7 +63,7 @@ test('an interrupted evaluation says how to resume, and ends with the bytes of a
       await readFile(join(folder, 'whole', name), 'utf8'),
     )
   const { policies, tasks } = JSON.parse(await readFile(join(folder, 'whole', 'summary.json'), 'utf8')) as Summary
-  assert.is(tasks, 8)
+  assert.is(tasks, 6)
   const [base, again] = policies
   assert.equal(again!.overall.greedy, base!.overall.greedy, 'the same file plays the same')
   assert.equal(again!.overall.difference!.sampled!.solved, { mean: 0, stderr: 0 })
@@ -74,7 +74,7 @@ test('an interrupted evaluation says how to resume, and ends with the bytes of a
 test('a served policy is measured in the same episodes, next to its own file', async ({ folder }) => {
   const serve = { cwd: folder, env: {} }
   await withServedModel(['--model', model, '--slots', '4'], serve, async (url) => {
-    const settings = ['--dataset', 'tasks', '--tasks', '6', '--samples', '1', '--workers', '1', '--json']
+    const settings = ['--dataset', 'tasks', '--tasks', '4', '--samples', '1', '--workers', '1', '--json']
     const run = await lab(folder, 'eval', '--model', model, '--url', url, ...settings)
     assert.is(run.exitCode, 0, run.stderr)
     const { policies } = JSON.parse(run.stdout) as Summary
@@ -88,7 +88,7 @@ test('a served policy is measured in the same episodes, next to its own file', a
     assert.ok(served!.overall.sampled)
     const profile = await lab(folder, 'profile', '--url', url, '--label', 'served', ...settings.slice(0, -1))
     assert.is(profile.exitCode, 0, profile.stderr)
-    assert.match(profile.stdout, /\| served \| 6 \| 1 \| 1 \|/)
+    assert.match(profile.stdout, /\| served \| 4 \| 1 \| 1 \|/)
   })
 })
 
