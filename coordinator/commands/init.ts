@@ -3,10 +3,12 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { basename, join, relative, resolve } from 'node:path'
 import { type Command, InvalidArgumentError } from 'commander'
 import { packageRoot } from '../../common/cli/index.js'
-import { type ModelFacts, openTokenizer, readModelFacts } from '../../rollout/engine/index.js'
+import { openTokenizer, type Tokenizer } from '../../rollout/engine/index.js'
 import { createEpisodeRuntime, DEFAULT_LIMITS, DEFAULT_RULES, rulesNamed } from '../../rollout/episode/index.js'
 import { withEnvironmentFolders } from '../../servers/environment-option.js'
 import { defaultPython } from '../jobs/python.js'
+import { type BaseFacts, readBase } from '../settings/base-facts.js'
+import { fittingFormats } from '../settings/base-format.js'
 import { ConfigError, parseConfig, type RunConfig } from '../settings/config.js'
 import { longestPrompt } from '../settings/first-prompts.js'
 import { proposedFields, type RunProposal } from '../settings/proposed-run.js'
@@ -55,7 +57,7 @@ async function init(target: string, options: RunAnswers & { readonly yes: boolea
   if (existsSync(file))
     throw new ConfigError(`${file} exists already and was not changed. Edit it, remove it, or name another folder.`)
   const isAsked = !options.yes && process.stdin.isTTY === true && process.stdout.isTTY === true
-  const answers = isAsked ? await askForRun(options, { isModel: (base) => factsOf(baseFile(base)) }) : options
+  const answers = isAsked ? await askForRun(options, { isModel: (base) => readBase(baseFile(base)) }) : options
   if (answers === null) {
     process.exitCode = 130
     return
@@ -63,20 +65,20 @@ async function init(target: string, options: RunAnswers & { readonly yes: boolea
   const { base } = answers
   if (base === undefined) throw new ConfigError(`init: give --base, a GGUF file, or --base ${DEMO}`)
   const path = baseFile(base)
-  const facts = factsOf(path)
+  const facts = readBase(path, 'optional')
   const proposal = proposalOf(answers, { folder, path, facts })
   const hasDataset = existsSync(join(proposal.dataset, 'manifest.json'))
-  const prompt = hasDataset ? await promptTokens(proposal.dataset, path) : null
-  const text = runFileText(proposedFields(proposal, { facts, folder, prompt }))
+  const { toolCallFormat, prompt } = await examine(path, facts, hasDataset ? proposal.dataset : null)
+  const text = runFileText(proposedFields(proposal, { facts, folder, prompt, toolCallFormat }))
   const config = parseConfig(text, file)
   await mkdir(folder, { recursive: true })
   await writeFile(file, text, { flag: 'wx' })
-  process.stdout.write(`${nextSteps(file, config, { hasDataset })}\n`)
+  process.stdout.write(`${nextSteps(file, config, { hasDataset, facts })}\n`)
 }
 
 function proposalOf(
   answers: RunAnswers,
-  { folder, path, facts }: { readonly folder: string; readonly path: string; readonly facts: ModelFacts },
+  { folder, path, facts }: { readonly folder: string; readonly path: string; readonly facts: BaseFacts },
 ): RunProposal {
   const { operator, purpose, port, announce, calibration } = answers
   const own = path === DEMO_BASE ? DEMO_CALIBRATIONS : []
@@ -94,7 +96,7 @@ function proposalOf(
 function nextSteps(
   file: string,
   { base, tasks, audit, limits }: RunConfig,
-  { hasDataset }: { readonly hasDataset: boolean },
+  { hasDataset, facts }: { readonly hasDataset: boolean; readonly facts: BaseFacts },
 ): string {
   const shown = (path: string): string => relative(process.cwd(), path)
   const [model, dataset] = [shown(base.path), shown(tasks.dataset)]
@@ -116,12 +118,21 @@ function nextSteps(
           '',
         ]
       : []
+  const quantised =
+    facts.quantisation === null || ['f16', 'f32', 'bf16'].includes(facts.quantisation)
+      ? []
+      : [
+          `The base is stored as ${facts.quantisation}: its log-probabilities are less exact, and it cannot be merged. For float16:`,
+          `  prove-coordinator base ${model} --out ${model.replace(/\.gguf$/, '')}-f16.gguf`,
+          '',
+        ]
   return [
     `${shown(file)} is written and valid. Check it, then run:`,
     '',
     ...steps.filter((_, i) => isDue[i]).flatMap(([command, why]) => [`  # ${why}`, `  ${command}`]),
     '',
     ...context,
+    ...quantised,
   ]
     .join('\n')
     .trimEnd()
@@ -129,25 +140,24 @@ function nextSteps(
 
 const baseFile = (base: string): string => (base === DEMO ? DEMO_BASE : resolve(base))
 
-/** Reads the facts of a base model. @throws ConfigError for a model that cannot be trained */
-function factsOf(path: string): ModelFacts {
-  const facts = readModelFacts(path)
-  if (!TRAINED_ARCHITECTURES.includes(facts.architecture))
-    throw new ConfigError(
-      `${path}: the trainer supports the architectures ${TRAINED_ARCHITECTURES.join(', ')}, and this model is ${facts.architecture}: choose another model`,
-    )
-  return facts
-}
-
-/** Architectures of prove_trainer/architectures.py. */
-const TRAINED_ARCHITECTURES = ['qwen3', 'qwen2', 'llama', 'granite']
-
-async function promptTokens(dataset: string, base: string): Promise<number> {
-  const { tasks, environments } = await readTaskSet(dataset, 'train')
-  const tokenizer = await openTokenizer(base)
+/** What has to be rendered to know it: the tool-call format of a base, and the longest first prompt of a data set, in tokens. */
+async function examine(
+  base: string,
+  { hasTemplate }: BaseFacts,
+  dataset: string | null,
+): Promise<{ readonly toolCallFormat: string; readonly prompt: number | null }> {
+  // Without a template no format fits, and the error says what to do.
+  const tokenizer = await openTokenizer(base, hasTemplate ? undefined : '')
   try {
-    return longestPrompt(tasks, createEpisodeRuntime(environments, tokenizer, rulesNamed(DEFAULT_RULES)))
+    const [{ name: toolCallFormat }] = fittingFormats(tokenizer, base)
+    return { toolCallFormat, prompt: dataset === null ? null : await promptTokens(dataset, tokenizer, toolCallFormat) }
   } finally {
     await tokenizer.close()
   }
+}
+
+async function promptTokens(dataset: string, tokenizer: Tokenizer, toolCallFormat: string): Promise<number> {
+  const { tasks, environments } = await readTaskSet(dataset, 'train')
+  const rules = rulesNamed({ ...DEFAULT_RULES, toolCallFormat })
+  return longestPrompt(tasks, createEpisodeRuntime(environments, tokenizer, rules))
 }

@@ -8,6 +8,7 @@ export const PROGRAM: Program = {
   description: 'Run a PROVE training swarm',
   commands: {
     setup: async () => (await import('./setup.js')).addSetupCommand,
+    base: async () => (await import('./base.js')).addBaseCommand,
     init: async () => (await import('./init.js')).addInitCommand,
     'warm-start': async () => (await import('./warm-start.js')).addWarmStartCommand,
     start: async () => (await import('./start.js')).addStartCommand,
@@ -34,7 +35,10 @@ export const PROGRAM: Program = {
     metrics: async () => (await import('./metrics.js')).addMetricsCommand,
   },
   statusOf: (error) =>
-    error instanceof ConfigError || (error instanceof TrainerError && error.code === 'no_python') ? 2 : 1,
+    error instanceof ConfigError ||
+    (error instanceof TrainerError && (error.code === 'no_python' || error.code === 'base_refused'))
+      ? 2
+      : 1,
   advice: (error) =>
     error instanceof TrainerError && /No module named/.test(error.detail)
       ? " (run prove-coordinator setup, which installs the trainer's Python packages)"

@@ -9,6 +9,8 @@ export type TrainerErrorCode =
   | 'trainer_failed'
   /** These very groups cannot be audited. */
   | 'audit_refused'
+  /** A file cannot be prepared as the base of a run. */
+  | 'base_refused'
   | 'closed'
 
 /** Training or audits failed, or their files are damaged. */

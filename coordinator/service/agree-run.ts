@@ -1,4 +1,4 @@
-import { openTokenizer, readModelFacts, type Tokenizer } from '../../rollout/engine/index.js'
+import { openTokenizer, type Tokenizer } from '../../rollout/engine/index.js'
 import { createEpisodeRuntime, type EpisodeRuntime, rulesNamed, type Task } from '../../rollout/episode/index.js'
 import { canaryTolerance } from '../../rollout/verification/index.js'
 import { type BlobStore, createBlobStore, describeFile, type SwarmHost, systemClock } from '../../swarm/index.js'
@@ -6,6 +6,8 @@ import { type Calibrations, openCalibrations } from '../intake/calibrations.js'
 import { agreeOnConfiguration, configurationOf } from '../ledger/agree-run-configuration.js'
 import type { RunConfiguration } from '../ledger/run-configuration.js'
 import { noteProgram } from '../ledger/written-by.js'
+import { readBase } from '../settings/base-facts.js'
+import { requireBaseFormat } from '../settings/base-format.js'
 import { episodeLimits } from '../settings/config.js'
 import { checkPromptCapacity } from '../settings/first-prompts.js'
 import { chatTemplateSha256 } from '../versions/policy-frame.js'
@@ -39,8 +41,10 @@ export async function agreeOnRun(
 ): Promise<AgreedRun> {
   const { config } = options
   const { folder, taskSet, recorder, metrics } = ledger
+  const facts = readBase(config.base.path)
   const tokenizer = await openTokenizer(config.base.path)
   cleanUp.add(() => tokenizer.close())
+  requireBaseFormat(tokenizer, config.base)
   const runtime = createEpisodeRuntime(
     taskSet.environments,
     tokenizer,
@@ -63,7 +67,7 @@ export async function agreeOnRun(
   const sources = {
     baseSha256: base.sha256,
     chatTemplateSha256: chatTemplateSha256(runtime),
-    parameters: readModelFacts(config.base.path).parameters,
+    parameters: facts.parameters,
     taskSet,
     calibrations: calibrations.current,
     canaryTolerance: canaryTolerance(

@@ -46,10 +46,21 @@ export function proposedLimits(parameters: number, prompt: number | null): Episo
  * Returns the fields of a new run.yaml that get a value.
  * @param folder  folder of the file
  * @param prompt  tokens of the longest first prompt; null: no data set yet
+ * @param toolCallFormat  format that the base's chat template writes
  */
 export function proposedFields(
   proposal: RunProposal,
-  { facts, folder, prompt }: { readonly facts: ModelFacts; readonly folder: string; readonly prompt: number | null },
+  {
+    facts,
+    folder,
+    prompt,
+    toolCallFormat,
+  }: {
+    readonly facts: ModelFacts
+    readonly folder: string
+    readonly prompt: number | null
+    readonly toolCallFormat: string
+  },
 ): ReadonlyMap<string, FieldValue> {
   const from = (path: string): string => {
     const inside = relative(folder, path)
@@ -71,6 +82,10 @@ export function proposedFields(
     ['base.path', { value: from(proposal.base) }],
     ['base.name', { value: proposal.name }],
     ['base.quantisation', quantisation === null ? null : { value: quantisation }],
+    [
+      'base.toolCallFormat',
+      { value: toolCallFormat, why: 'The chat template of the base writes calls in this format.' },
+    ],
     ['tasks.dataset', { value: from(proposal.dataset) }],
     ['tasks.environments', proposal.environments.length === 0 ? null : { value: proposal.environments.map(from) }],
     ['audit.calibrations', proposal.calibrations.length === 0 ? null : { value: proposal.calibrations.map(from) }],

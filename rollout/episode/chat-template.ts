@@ -51,7 +51,7 @@ function refusing<T>(work: () => T): T {
   } catch (cause) {
     if (cause instanceof EpisodeError) throw cause
     const reason = cause instanceof Error ? cause.message : String(cause)
-    throw new EpisodeError('bad_template', reason.slice(0, 200), { cause })
+    throw new EpisodeError('bad_template', `it cannot be rendered: ${reason.slice(0, 200)}`, { cause })
   }
 }
 

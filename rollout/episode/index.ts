@@ -19,10 +19,11 @@ export * from './scripted-user.js'
 export * from './seeds.js'
 export * from './task.js'
 export {
-  checkModel,
+  adviceFor,
   checkTemplate,
   type FormatFit,
   formatFits,
+  requireFormat,
   type TemplateFindings,
 } from './template-check.js'
 export * from './tool-call-format.js'

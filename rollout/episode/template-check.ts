@@ -5,6 +5,7 @@ import type { JsonObject } from '../reward/index.js'
 import { type ChatTemplate, createChatTemplate } from './chat-template.js'
 import { EpisodeError } from './errors.js'
 import type { Opening, ToolCallFormat } from './tool-call-format.js'
+import { HERMES } from './tool-call-formats/hermes.js'
 import { TOOL_CALL_FORMATS } from './tool-call-formats/index.js'
 
 /** The conversation that every template has to write. Its words occur in no template. */
@@ -49,6 +50,7 @@ export interface TemplateFindings {
  * @throws EpisodeError `bad_template` with the reason
  */
 export function checkTemplate(source: string, format: ToolCallFormat): TemplateFindings {
+  if (source.trim() === '') throw refused('there is none')
   const template = createChatTemplate(source)
   checkThinking(source, format)
   const input = format.templateInput(OPENING)
@@ -144,6 +146,41 @@ export function formatFits(tokenizer: Parameters<typeof checkModel>[0]): FormatF
       }
     })
     .sort((a, b) => rank(a) - rank(b))
+}
+
+/**
+ * Checks that a model can write in a tool-call format, for a program that is about to use both.
+ * @throws EpisodeError `bad_template` with the reason, and what to do
+ */
+export function requireFormat(
+  tokenizer: Parameters<typeof checkModel>[0],
+  format: ToolCallFormat,
+  modelPath: string,
+): TemplateFindings {
+  try {
+    return checkModel(tokenizer, format)
+  } catch (cause) {
+    if (!(cause instanceof EpisodeError)) throw cause
+    const others = formatFits(tokenizer).filter(({ problem }) => problem === null)
+    const advice =
+      others.length > 0
+        ? `Choose a format that it fits: ${others.map(({ name }) => name).join(', ')}`
+        : adviceFor(tokenizer, modelPath)
+    throw new EpisodeError(
+      'bad_template',
+      `the chat template of ${modelPath} does not fit the tool-call format ${format.name}: ${cause.detail}. ${advice}`,
+      { cause },
+    )
+  }
+}
+
+/** Returns the command that gives a model a chat template, for a model whose own fits no format. */
+export function adviceFor(tokenizer: Parameters<typeof checkModel>[0], modelPath: string): string {
+  const end = tokenizer.tokenize(HERMES.turnEnd, true)
+  const hasChatMl = end.length === 1 && tokenizer.isEndOfGeneration(end[0]!)
+  const template = hasChatMl ? 'compact' : 'TEMPLATE.jinja'
+  const which = hasChatMl ? 'one of this project' : 'one that writes its tools and calls in such a format'
+  return `Give it another chat template, ${which}: prove-coordinator base ${modelPath} --template ${template} --out prepared.gguf`
 }
 
 /** Renders the call with its result, and returns the text after the first user turn. */

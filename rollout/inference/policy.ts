@@ -1,5 +1,5 @@
 import { type AdapterFile, type Engine, openEngine, openTokenizer, type Tokenizer } from '../engine/index.js'
-import { createPromptRenderer, type PromptRenderer, type ToolCallFormat } from '../episode/index.js'
+import { createPromptRenderer, type PromptRenderer, requireFormat, type ToolCallFormat } from '../episode/index.js'
 
 /** A served policy: base and adapter in the engine, and the tool-call format of its training. */
 export interface ServedPolicy {
@@ -33,6 +33,7 @@ export async function openPolicy(options: PolicyOptions, signal: AbortSignal): P
   const { name, modelPath, adapter, toolCallFormat, contextSize, slots, threads, gpu } = options
   const tokenizer = await openTokenizer(modelPath)
   try {
+    requireFormat(tokenizer, toolCallFormat, modelPath)
     const renderer = createPromptRenderer(tokenizer, toolCallFormat)
     // Requests usually begin with the conversation so far, whose cache is reused.
     const engine = await openEngine({ modelPath, contextSize, slots, threads, gpu }, { keepCaches: true })

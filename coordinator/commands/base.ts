@@ -1,0 +1,166 @@
+import { existsSync, realpathSync, statSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import { type Command, Option } from 'commander'
+import { stopSignal } from '../../common/cli/index.js'
+import { estimateMemory, openTokenizer } from '../../rollout/engine/index.js'
+import { type FormatFit, toolCallFormatNamed } from '../../rollout/episode/index.js'
+import { type PreparedBase, prepareBase } from '../jobs/prepare-base.js'
+import { defaultPython, trainerFolder } from '../jobs/python.js'
+import { type BaseFacts, readBase } from '../settings/base-facts.js'
+import {
+  fittingFormats,
+  readTemplate,
+  requireBaseFormat,
+  templateFile,
+  templateNames,
+} from '../settings/base-format.js'
+import { ConfigError } from '../settings/config.js'
+import { proposedLimits } from '../settings/proposed-run.js'
+import { baseReport } from './base-report.js'
+
+interface BaseOptions {
+  readonly out?: string
+  readonly keep: boolean
+  readonly template?: string
+  readonly toolCallFormat?: string
+  readonly python?: string
+  readonly json: boolean
+}
+
+/** Rollouts of a group by default. */
+const GROUP_SIZE = 8
+
+/** Adds `prove-coordinator base`, which makes a published model file the base of a run. */
+export function addBaseCommand(program: Command): void {
+  program
+    .command('base')
+    .description('Examine a published model file, and write it as the base of a run')
+    .argument('<gguf>', 'model file as published')
+    .option('--out <gguf>', 'file to write; without it, the model is only examined')
+    .option('--keep', 'keep the types of the weights, instead of float16', false)
+    .addOption(
+      new Option(
+        '--template <name>',
+        `chat template in place of the file's: ${templateNames().join(', ')}, or a Jinja file`,
+      ),
+    )
+    .option('--tool-call-format <name>', 'tool-call format of the run; default: the recommended one that fits')
+    .option('--python <command>', "Python with the trainer's packages; default: that of prove-coordinator setup")
+    .option('--json', 'print the result as JSON', false)
+    .action(base)
+}
+
+async function base(file: string, options: BaseOptions): Promise<void> {
+  const source = resolve(file)
+  const out = options.out === undefined ? null : resolve(options.out)
+  if (out === null && (options.keep || options.template !== undefined))
+    throw new ConfigError('base: --keep and --template are for a new file: name it with --out')
+  if (out !== null) checkOut(source, out)
+  const template = options.template === undefined ? undefined : templateFile(options.template)
+  const facts = readBase(source, 'optional')
+  // Without a template no format fits, and the error says what to do.
+  const none = facts.hasTemplate ? undefined : ''
+  const tokenizer = await openTokenizer(source, template === undefined ? none : readTemplate(template))
+  let formats: readonly [FormatFit, ...FormatFit[]]
+  let specialTokens: string[]
+  try {
+    if (options.toolCallFormat !== undefined) {
+      toolCallFormatNamed(options.toolCallFormat)
+      requireBaseFormat(tokenizer, { path: source, toolCallFormat: options.toolCallFormat })
+    }
+    formats = inOrder(fittingFormats(tokenizer, source), options.toolCallFormat)
+    specialTokens = [...facts.specialTokens].map(([role, id]) => `${role} ${id} ${tokenizer.detokenize([id])}`)
+  } finally {
+    await tokenizer.close()
+  }
+  const prepared = await prepare({ source, out, template, options })
+  const path = out ?? source
+  const contextSize = Math.min(facts.context, proposedLimits(facts.parameters, null).maxRolloutTokens)
+  const memory = {
+    contextSize,
+    oneSlot: await estimateMemory({ modelPath: path, contextSize, slots: 1 }),
+    group: await estimateMemory({ modelPath: path, contextSize, slots: GROUP_SIZE }),
+    groupSize: GROUP_SIZE,
+  }
+  const written = readBase(path)
+  const found = { path, facts: written, formats, specialTokens, prepared, memory, template: options.template ?? null }
+  process.stdout.write(options.json ? `${JSON.stringify(jsonOf(found))}\n` : baseReport(found))
+}
+
+/** Everything that the command found out about a base. */
+export interface FoundBase {
+  readonly path: string
+  readonly facts: BaseFacts
+  /** The recommended format, and others that fit. */
+  readonly formats: readonly [FormatFit, ...FormatFit[]]
+  readonly specialTokens: readonly string[]
+  readonly prepared: PreparedBase
+  /** Main memory of a volunteer without a GPU, in bytes, by the engine's estimate. */
+  readonly memory: {
+    readonly contextSize: number
+    readonly oneSlot: number
+    readonly group: number
+    readonly groupSize: number
+  }
+  /** Chat template that replaced the file's. */
+  readonly template: string | null
+}
+
+const jsonOf = ({ facts, ...found }: FoundBase): object => ({
+  ...found,
+  facts: { ...facts, specialTokens: Object.fromEntries(facts.specialTokens) },
+})
+
+function checkOut(source: string, out: string): void {
+  if (existsSync(out)) {
+    const isSame = existsSync(source) && realpathSync(out) === realpathSync(source)
+    throw new ConfigError(
+      isSame
+        ? `--out ${out} is the published file itself: name another file`
+        : `${out} exists already and was not changed: remove it, or name another file`,
+    )
+  }
+  const folder = dirname(out)
+  if (!existsSync(folder) || !statSync(folder).isDirectory())
+    throw new ConfigError(`--out ${out}: there is no folder ${folder}: make it first`)
+}
+
+/** Puts the format that the user asked for first. */
+function inOrder(
+  formats: readonly [FormatFit, ...FormatFit[]],
+  wanted: string | undefined,
+): readonly [FormatFit, ...FormatFit[]] {
+  const asked = formats.find(({ name }) => name === wanted)
+  return asked ? [asked, ...formats.filter((one) => one !== asked)] : formats
+}
+
+async function prepare({
+  source,
+  out,
+  template,
+  options,
+}: {
+  readonly source: string
+  readonly out: string | null
+  readonly template: string | undefined
+  readonly options: BaseOptions
+}): Promise<PreparedBase> {
+  const stop = stopSignal(new ConfigError('stopped: nothing was written'))
+  const isShown = process.stderr.isTTY === true
+  try {
+    return await prepareBase(
+      {
+        ...{ source, out, packageFolder: trainerFolder },
+        python: options.python ?? defaultPython(),
+        kind: options.keep ? 'keep' : 'f16',
+        ...(template === undefined ? {} : { template }),
+        onProgress: (done, of) => {
+          if (isShown) process.stderr.write(`\r${done} of ${of} tensors${done === of ? '\n' : ''}`)
+        },
+      },
+      stop.signal,
+    )
+  } finally {
+    stop.release()
+  }
+}
