@@ -141,9 +141,7 @@ def _reload(directory: Path, base: Base) -> Policy:
     return Policy(model.eval().to(base.device), base.precision)
 
 
-def _reload_gap(
-    directory: Path, policy: Policy, base: Base, config: TrainerConfig
-) -> tuple[CanaryScores, float]:
+def _reload_gap(directory: Path, policy: Policy, base: Base, config: TrainerConfig) -> tuple[CanaryScores, float]:
     """Return the policy's scores, and how far those of the files over a fresh module are from them."""
     trained = score_trained(policy, base, config)
     gap = largest_gap(trained, score_trained(_reload(directory / "adapter", base), base, config))

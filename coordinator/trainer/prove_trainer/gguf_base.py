@@ -75,7 +75,7 @@ class Base:
     @property
     def is_whole_in_float32(self) -> bool:
         """Return whether `tensors` are the stored weights, neither rounded to 16 bits nor in shards."""
-        return self.precision == "float32" and not self.device.type == "meta"
+        return self.precision == "float32" and self.device.type != "meta"
 
     def float32(self, name: str) -> torch.Tensor:
         """Return a weight in float32: the one in memory if it is whole there, or else dequantised from the file."""

@@ -4,7 +4,8 @@ and the adapter of `adapter.gguf`. They do not depend on the precision, the shar
 
     python -m prove_trainer.reference
 
-reads one JSON object on stdin and writes the scores as JSON to stdout. `prove-lab calibrate` compares an engine with them.
+reads one JSON object on stdin and writes the scores as JSON to stdout. `prove-lab calibrate` compares an engine with
+them.
 """
 
 import json
@@ -65,7 +66,9 @@ class Reference:
         self._bare: dict[tuple[Canary, float], list[float]] = {}
 
     @torch.no_grad()
-    def score(self, canaries: Sequence[Canary], temperature: float, adapter: StoredAdapter | None = None) -> CanaryScores:
+    def score(
+        self, canaries: Sequence[Canary], temperature: float, adapter: StoredAdapter | None = None
+    ) -> CanaryScores:
         """
         Return the log-probabilities of each canary's continuation. The bare base's are computed once.
 
@@ -96,7 +99,8 @@ class Reference:
         norm.load_state_dict({"weight": self._weight("model.norm.weight", None)}, assign=True)
         divisor = float(getattr(config, "logits_scaling", 1.0)) * temperature
         outputs = [
-            norm(state)[0, len(canary.prompt) - 1 : -1] / divisor for canary, state in zip(canaries, states, strict=True)
+            norm(state)[0, len(canary.prompt) - 1 : -1] / divisor
+            for canary, state in zip(canaries, states, strict=True)
         ]
         targets = [torch.tensor(canary.continuation, device=self._device) for canary in canaries]
         logp = self._log_probabilities(torch.cat(outputs), torch.cat(targets))

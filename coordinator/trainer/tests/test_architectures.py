@@ -249,10 +249,9 @@ def test_reference_scores_are_those_of_a_whole_float32_model(tmp_path, base, pre
     export.write_adapter(tmp_path, policy, base, config, 1)
     path = tmp_path / "adapter.gguf"
     canaries = [default_canary(VOCAB, 64), Canary((3, 1), (4, 1, 5)), Canary((9,), (2, 6))]
-    wanted = [
-        score_canaries(one, canaries, 0.8)
-        for one in (new_policy(base, LoraSettings(rank=1), 0, None, None), published_policy(base, path, sha256_file(path)))
-    ]
+    bare = new_policy(base, LoraSettings(rank=1), 0, None, None)
+    adapted = published_policy(base, path, sha256_file(path))
+    wanted = [score_canaries(one, canaries, 0.8) for one in (bare, adapted)]
     reference = Reference(base.on(base.device, precision))
     found = [reference.score(canaries, 0.8), reference.score(canaries, 0.8, StoredAdapter.read(path))]
     for ours, theirs in zip(found, wanted, strict=True):

@@ -83,6 +83,7 @@ const SAMPLES: readonly Sample[] = [
   sample('lease ask', leaseRequest, ask),
   sample('lease renewal', leaseRequest, { kind: 'renew', leaseIds: [id16('a'), id16('b')] }),
   sample('lease return', leaseRequest, { kind: 'return', leaseIds: [id16('a')], reason: 'shutdown' }),
+  sample('leave', leaseRequest, { kind: 'leave', reason: 'canary_failed', detail: 'canary 0 on cpu' }),
   sample('lease response', leaseResponse, leases),
   sample('group announcement', groupAnnouncement, announcement),
   sample('group body', groupBody, { ...body, rollouts: [rollout, rollout] }),

@@ -68,6 +68,7 @@ const SAMPLES = [
   sample('lease ask of a node that holds nothing', leaseRequest, { ...ask, holding: [] }),
   sample('lease renewal', leaseRequest, { kind: 'renew', leaseIds: [id16('a'), id16('b')] }),
   sample('lease return', leaseRequest, { kind: 'return', leaseIds: [id16('a')], reason: 'shutdown' }),
+  sample('leave', leaseRequest, { kind: 'leave', reason: 'canary_failed', detail: 'canary 0 on cpu' }),
   sample('lease response', leaseResponse, leases),
   sample('empty lease response', leaseResponse, { ...leases, leases: [], renewed: [], reason: null, detail: '' }),
   sample('group announcement', groupAnnouncement, announcement),
