@@ -18,6 +18,7 @@ interface WarmStartCommandOptions {
   readonly lr: number
   readonly out?: string
   readonly from?: string
+  readonly full?: string
   readonly json: boolean
 }
 
@@ -45,8 +46,14 @@ export function addWarmStartCommand(program: Command): void {
     .option('--out <folder>', 'also save the result, for --from of other runs over the same base')
     .addOption(
       new Option('--from <folder>', 'take a result that --out has saved, instead of training').conflicts([
-        ...['dataset', 'environments', 'count', 'steps', 'tokensPerStep', 'lr'],
+        ...['dataset', 'environments', 'count', 'steps', 'tokensPerStep', 'lr', 'out', 'full'],
       ]),
+    )
+    .addOption(
+      new Option(
+        '--full <gguf>',
+        'train the matrices of the base itself, and write them as a new base for another run, which volunteers have to fetch',
+      ).conflicts(['out']),
     )
     .option('--json', 'report progress as JSON lines on stdout', false)
     .action(run)
@@ -80,6 +87,7 @@ async function run(options: WarmStartCommandOptions): Promise<void> {
     const whole: WarmStartOptions = {
       ...{ config, python: defaultPython(), trainerFolder },
       out: options.out === undefined ? undefined : resolve(options.out),
+      merged: options.full === undefined ? undefined : resolve(options.full),
       onProgress(progress) {
         const line = options.json ? JSON.stringify(progress) : lines(progress)
         if (line !== null) process.stdout.write(`${line}\n`)
@@ -87,8 +95,7 @@ async function run(options: WarmStartCommandOptions): Promise<void> {
     }
     if (options.from !== undefined) await adoptStart(whole, resolve(options.from), stop.signal)
     else await warmStart(whole, { dataset, environments, count, steps, tokensPerStep, lr }, stop.signal)
-    const command = `prove-coordinator start --config ${relative(process.cwd(), resolve(options.config))}`
-    if (!options.json) process.stdout.write(`Version 0 is ready. ${command} publishes it.\n`)
+    if (!options.json) process.stdout.write(`${nextStep(options)}\n`)
   } catch (error) {
     if (!stop.signal.aborted) throw error
     process.stderr.write('stopped; run the same command again to resume\n')
@@ -96,4 +103,10 @@ async function run(options: WarmStartCommandOptions): Promise<void> {
   } finally {
     stop.release()
   }
+}
+
+function nextStep({ config, full }: WarmStartCommandOptions): string {
+  if (full !== undefined)
+    return `${full} is written, with a record of its training in ${full}.json. Name it as base.path in the run.yaml of a new run.`
+  return `Version 0 is ready. prove-coordinator start --config ${relative(process.cwd(), resolve(config))} publishes it.`
 }

@@ -15,7 +15,14 @@ const warmStartEvent = z.discriminatedUnion('event', [
   /** `loss`: nats per token of the assistant, before the step. */
   z.object({ event: z.literal('trained'), step: count, tokens: count, loss: z.number() }),
   z.object({ event: z.literal('held_out'), step: count, tokens: count, loss: z.number() }),
-  z.object({ event: z.literal('complete'), step: count, tokens: count, losses: z.array(loss) }),
+  z.object({
+    event: z.literal('complete'),
+    ...{ step: count, tokens: count, losses: z.array(loss) },
+    /** A merged base: the largest difference (nats) on a canary from the trained one, and its hash. */
+    merged: z.object({ gap: z.number(), sha256: z.string() }).nullable(),
+    /** Record of the training, see `warmStartSchema`. */
+    record: z.unknown(),
+  }),
   z.object({ event: z.literal('error'), code: z.string(), message: z.string() }),
 ])
 export type WarmStartEvent = z.output<typeof warmStartEvent>

@@ -4,6 +4,7 @@ import writeFileAtomic from 'write-file-atomic'
 import { exists } from '../jobs/job-directory.js'
 import { FILES, SCHEMA, stepFolder } from '../jobs/layout.js'
 import { readStep } from '../jobs/step-folder.js'
+import type { WarmStartResult } from '../jobs/warm-start-process.js'
 import { ConfigError } from '../settings/config.js'
 
 /** Names in the folder of a finished warm start; `prove_trainer/adopted_start.py` reads them. */
@@ -26,6 +27,16 @@ export async function saveFinishedStart(jobs: string, baseSha256: string, folder
 export async function checkTarget(folder: string): Promise<void> {
   if (await exists(join(folder, RECORD)))
     throw new ConfigError(`--out: ${folder} contains a finished warm start already: name another folder, or remove it`)
+}
+
+/** Writes the record of a merged base next to it, as `<file>.json`. */
+export async function saveMergedRecord(
+  file: string,
+  { merged, record }: WarmStartResult,
+  baseSha256: string,
+): Promise<void> {
+  const content = { schema: SCHEMA, baseSha256, ...merged, warmStart: record }
+  await writeFileAtomic(`${file}.json`, `${JSON.stringify(content, null, 2)}\n`)
 }
 
 /** @throws ConfigError if the folder contains no finished warm start */

@@ -26,7 +26,7 @@ import { checkPromptCapacity } from '../settings/first-prompts.js'
 import { readTaskSet, type TaskSet } from '../settings/task-set.js'
 import { trainerConfig } from '../versions/run-trainer.js'
 import { chooseTasks, type DemonstratedEnvironment } from './choose-tasks.js'
-import { checkFinishedStart, checkTarget, saveFinishedStart } from './finished-start.js'
+import { checkFinishedStart, checkTarget, saveFinishedStart, saveMergedRecord } from './finished-start.js'
 
 /** What the first adapter of a run is trained on, and how. */
 export interface WarmStartPlan {
@@ -54,6 +54,8 @@ export interface WarmStartOptions {
   readonly trainerFolder: string
   /** Folder for a copy of the result, from which other runs over the same base can start. */
   readonly out?: string | undefined
+  /** File for a merged base: the base's own matrices are trained, for another run. undefined: the run's adapter is trained. */
+  readonly merged?: string | undefined
   readonly onProgress: (progress: WarmStartProgress) => void
 }
 
@@ -88,7 +90,7 @@ export const warmStart = (
           `${played.length} demonstrations are too few: a warm start needs ${FEWEST}. Raise --count, or name further environments or another data set.`,
         )
       const demonstrationsSha256 = await writeDemonstrations(join(folder, 'demonstrations.safetensors'), played)
-      const settings = settingsOf(plan, played, shown.datasetSha256)
+      const settings = settingsOf(plan, played, shown.datasetSha256, options.merged)
       await writeFileAtomic(join(folder, 'warm-start.json'), JSON.stringify({ ...settings, demonstrationsSha256 }))
       return { kind: 'warm-start', folder }
     },
@@ -116,12 +118,14 @@ interface FirstStepContext {
 
 /** Writes `trainer.json` as `start` will, and runs the trainer on the prepared work. */
 async function makeFirstStep(
-  { config, python, trainerFolder, onProgress, out }: WarmStartOptions,
+  { config, python, trainerFolder, onProgress, out, merged }: WarmStartOptions,
   prepare: (context: FirstStepContext) => Promise<WarmStartProcessOptions['work']>,
   signal: AbortSignal,
 ): Promise<WarmStartResult> {
   const { jobs, warmStart: folder, trainerLog } = await openDataFolder(config.dataDir)
-  if (await exists(stepFolder(jobs, 0)))
+  if (merged !== undefined && (await exists(merged)))
+    throw new ConfigError(`--full: ${merged} exists already and was not changed: remove it, or name another file`)
+  if (merged === undefined && (await exists(stepFolder(jobs, 0))))
     throw new ConfigError(
       `${config.dataDir}: the run has its version 0 already, and a warm start makes version 0. Name another dataDir for a new run.`,
     )
@@ -151,6 +155,7 @@ async function makeFirstStep(
       signal,
     )
     if (out !== undefined) await saveFinishedStart(jobs, baseSha256, out)
+    if (merged !== undefined) await saveMergedRecord(merged, result, baseSha256)
     return result
   } finally {
     await tokenizer.close()
@@ -158,7 +163,12 @@ async function makeFirstStep(
 }
 
 /** Returns the content of `warm-start.json`, without the hash of the demonstrations. */
-function settingsOf(plan: WarmStartPlan, played: readonly Played[], dataset: string): object {
+function settingsOf(
+  plan: WarmStartPlan,
+  played: readonly Played[],
+  dataset: string,
+  merged: string | undefined,
+): object {
   const { tokensPerStep, lr } = plan
   const heldOut = Math.max(1, Math.min(HELD_OUT.most, Math.floor(played.length * HELD_OUT.share)))
   const tokens = played.slice(0, -heldOut).reduce((sum, one) => sum + one.tokens.length, 0)
@@ -166,6 +176,7 @@ function settingsOf(plan: WarmStartPlan, played: readonly Played[], dataset: str
   return {
     ...{ schema: SCHEMA, steps, tokensPerStep, heldOut, lr },
     ...{ warmupSteps: Math.ceil(steps * WARMUP_SHARE), finalShare: FINAL_SHARE },
+    ...(merged === undefined ? {} : { merged }),
     source: { dataset, environments: countByEnvironment(played.map(({ task }) => task)) },
   }
 }

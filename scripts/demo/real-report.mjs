@@ -42,7 +42,13 @@ export function realReportOf({ groups, versions, environments }, { known, hardly
           greedy.calls.mean.toFixed(2),
         ]),
       ),
-      row(['difference', signed(pairedOf(evaluation)), '', '', `reference ${evaluation.policies[0].overall.callsReference.toFixed(2)}`]),
+      row([
+        'difference',
+        signed(pairedOf(evaluation)),
+        '',
+        '',
+        `reference ${evaluation.policies[0].overall.callsReference.toFixed(2)}`,
+      ]),
     ]
   }
   const gate = gateOf(greedyOf(hardlyKnown), greedyOf(known))

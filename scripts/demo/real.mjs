@@ -66,7 +66,9 @@ export async function main(args, { folderOf, stop, say, screen }) {
   const { view, render } = createView(NODES)
   const ticker = setInterval(() => screen?.(`${render()}  │  about ${left.minutes()} min left`), 250)
   try {
-    say(`Demo run in ${folder}: SmolLM2-135M-Instruct, ${NODES} volunteers, ${versions} versions; about ${left.minutes()} minutes`)
+    say(
+      `Demo run in ${folder}: SmolLM2-135M-Instruct, ${NODES} volunteers, ${versions} versions; about ${left.minutes()} minutes`,
+    )
     left.note('base')
     const base = await prepareSmolLM2({ cache: join(root, '.cache', 'smollm2'), signal, say })
     left.note('tasks')
@@ -75,7 +77,15 @@ export async function main(args, { folderOf, stop, say, screen }) {
     await runProgram(
       'lab',
       [
-        ...['synthesize', '--profile', 'demo', '--environments', [...KNOWN, ...HARDLY_KNOWN].join(','), '--seed', `${seed}`],
+        ...[
+          'synthesize',
+          '--profile',
+          'demo',
+          '--environments',
+          [...KNOWN, ...HARDLY_KNOWN].join(','),
+          '--seed',
+          `${seed}`,
+        ],
         ...['--examples', `${examples}`, '--validation', '0', '--held-out', `${heldOut / examples}`, '--out', 'tasks'],
       ],
       { folder, signal, log: 'synthesize.log' },
@@ -91,7 +101,9 @@ export async function main(args, { folderOf, stop, say, screen }) {
         if (event.type === 'published') {
           Object.assign(view, { version: event.version, step: event.step })
           left.note('training', event.version / versions)
-          say(`version ${String(event.version).padStart(3)} published  ${render()}  │  about ${left.minutes()} min left`)
+          say(
+            `version ${String(event.version).padStart(3)} published  ${render()}  │  about ${left.minutes()} min left`,
+          )
         }
         if (event.type !== 'judged') return
         view[event.accepted ? 'accepted' : 'refused'] += 1
@@ -128,7 +140,13 @@ export async function main(args, { folderOf, stop, say, screen }) {
       ...{ dataset: join(folder, 'tasks'), environments: HARDLY_KNOWN, reward: 'outcome', limit: heldOut, signal },
     })
     const groups = { accepted: view.accepted, refused: view.refused }
-    const summary = { model: BASE_NAME, seed, versions, groups, environments: { known: KNOWN, hardlyKnown: HARDLY_KNOWN } }
+    const summary = {
+      model: BASE_NAME,
+      seed,
+      versions,
+      groups,
+      environments: { known: KNOWN, hardlyKnown: HARDLY_KNOWN },
+    }
     await rm(join(demo, 'adapter'), { recursive: true, force: true })
     await cp(adapter, join(demo, 'adapter'), { recursive: true })
     await writeFile(join(demo, 'summary.json'), `${JSON.stringify({ ...summary, known, hardlyKnown }, null, 2)}\n`)

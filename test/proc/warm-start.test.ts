@@ -2,13 +2,14 @@
 
 import '../../swarm/polyfill.js'
 import assert from 'node:assert/strict'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { execa } from 'execa'
 import { suite } from 'uvu'
 import { stringify } from 'yaml'
 import { hashFile } from '../../rollout/engine/hash-file.js'
+import { openEngine } from '../../rollout/engine/index.js'
 import { nameTask } from '../../rollout/episode/index.js'
 import type { Example } from '../../tasks/dataset/index.js'
 import { checkout } from '../support/checkout.js'
@@ -115,10 +116,38 @@ test('demonstrations become version 0, volunteers continue from it, and the prov
   assert.deepEqual(next.warmStart, step.warmStart)
 })
 
+test('a finished warm start begins another run, and full tuning writes a new base', async ({ folder, model, on }) => {
+  const own = join(folder, 'saved')
+  await writeDemoTasks(join(own, 'tasks'), 30, 1)
+  const write = async (name: string): Promise<string> => {
+    const file = join(own, `${name}.yaml`)
+    await writeFile(file, stringify({ dataDir: name, tasks: { dataset: 'tasks' }, ...configOf(model) }))
+    return file
+  }
+  const stepOf = async (name: string) =>
+    JSON.parse(await readFile(join(own, name, 'jobs', 'steps', 'step-0', 'step.json'), 'utf8'))
+  const saved = join(own, 'finished')
+  const made = await warmStart(await write('first'), '--out', saved)
+  assert.equal(made.exitCode, 0, made.stderr)
+  const adopted = await warmStart(await write('second'), '--from', saved)
+  assert.equal(adopted.exitCode, 0, adopted.stderr)
+  const [first, second] = [await stepOf('first'), await stepOf('second')]
+  assert.deepEqual(second.warmStart, first.warmStart)
+  assert.equal(second.files['adapter.gguf'], first.files['adapter.gguf'])
+  const merged = join(own, 'merged.gguf')
+  const full = await warmStart(await write('third'), '--full', merged, '--lr', '1e-3')
+  assert.equal(full.exitCode, 0, full.stderr)
+  const record = JSON.parse(await readFile(`${merged}.json`, 'utf8'))
+  assert.equal(record.sha256, await hashFile(merged))
+  assert.equal(record.baseSha256, await hashFile(model))
+  const engine = await openEngine({ modelPath: merged, threads: 1, contextSize: 64, slots: 1, gpu: false })
+  await engine.close()
+  assert.equal((await warmStart(await write('fourth'), '--from', on.folder)).exitCode, 2)
+})
+
 test('a warm start that cannot be made says what to type', async ({ folder, model, on }) => {
   const own = join(folder, 'refused')
   await writeDemoTasks(join(own, 'tasks'), 30, 1)
-  const { writeFile } = await import('node:fs/promises')
   const write = async (name: string, config: object): Promise<string> => {
     const file = join(own, `${name}.yaml`)
     await writeFile(file, stringify({ dataDir: name, tasks: { dataset: 'tasks' }, ...configOf(model), ...config }))

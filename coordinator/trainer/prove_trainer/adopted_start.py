@@ -46,15 +46,18 @@ class AdoptedStart:
         fields.done()
         if made_for != self.base.sha256:
             raise TrainerError(
-                "warm_start_invalid", f"the adapter was trained over the base {made_for}, and this one is {self.base.sha256}"
+                "warm_start_invalid",
+                f"the adapter was trained over the base {made_for}, and this one is {self.base.sha256}",
             )
         if lora != json_names(self.config.lora):
             raise TrainerError(
                 "warm_start_invalid", f"the adapter has the LoRA settings {lora}: set trainer.settings.lora to them"
             )
-        policy = new_policy(self.base, self.config.lora, self.config.seed, self.config.base_name, self.config.base_revision)
-        torch.manual_seed(self.config.seed)
+        config = self.config
+        torch.manual_seed(config.seed)
+        policy = new_policy(self.base, config.lora, config.seed, config.base_name, config.base_revision)
         put(policy.adapter_parameters(), published_adapter(self.base, policy, self.folder / ADAPTER_FILE, sha256))
-        write_first_step(self.jobs, policy, self.base, self.config, self.ranks, record)
-        self.events.emit("complete", step=0, tokens=record["tokens"], losses=record["losses"])
+        write_first_step(self.jobs, policy, self.base, config, self.ranks, record)
+        done = {"step": 0, "tokens": record["tokens"], "losses": record["losses"]}
+        self.events.emit("complete", **done, merged=None, record=record)
         return "complete"

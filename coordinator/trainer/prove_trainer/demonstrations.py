@@ -1,5 +1,6 @@
 """Demonstrations for supervised training: token ids with a mask over the assistant's tokens, checked when read."""
 
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -10,9 +11,7 @@ from .errors import BatchRefused, TrainerError
 DEMONSTRATION_TENSORS = {"ids": np.int32, "loss_mask": np.uint8, "cu_seqlens": np.int32}
 
 
-def read_demonstrations(
-    path: Path, expected_sha256: str, vocab_size: int, context_length: int
-) -> list[Rollout]:
+def read_demonstrations(path: Path, expected_sha256: str, vocab_size: int, context_length: int) -> list[Rollout]:
     """
     Read the demonstrations in `path` (`prove-lab demonstrations` writes the same form). Each is a rollout of its own
     group, so that packs keep them apart.
@@ -26,7 +25,7 @@ def read_demonstrations(
     except (BatchRefused, ValueError, IndexError) as error:
         raise TrainerError("demonstrations_invalid", f"{path.name}: {error}") from error
     found = []
-    for i, (start, end) in enumerate(zip(offsets[:-1], offsets[1:], strict=True)):
+    for i, (start, end) in enumerate(pairwise(offsets)):
         part = slice(int(start), int(end))
         mask = arrays["loss_mask"][part].astype(bool)
         if not mask.any():

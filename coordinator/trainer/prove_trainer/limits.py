@@ -15,6 +15,7 @@ MAX_STALENESS = 8  # hard ceiling of the setting: stable to 6, unstable at 11 in
 MAX_RANK = 256  # LoRA rank
 MAX_ALPHA = 4096.0  # LoRA alpha, sixteen times the largest rank
 MAX_NAME = 200  # characters of a model's name or revision
+MAX_PATH = 4_096  # characters of a file's path
 MAX_URL = 256  # characters of a service's address, the coordinator's limit for recorded settings
 MAX_DETAIL = 400  # characters of an error message that leave the process
 

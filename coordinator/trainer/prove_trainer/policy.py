@@ -159,8 +159,15 @@ class Policy(nn.Module):
         return self.model.device
 
     def adapter_parameters(self) -> list[tuple[str, nn.Parameter]]:
-        """Return the trainable parameters by their PEFT file name, sorted."""
-        named = [(name.replace(".default.", "."), p) for name, p in self.model.named_parameters() if p.requires_grad]
+        """
+        Return the trainable parameters by name, sorted: those of an adapter by their PEFT file name, those of a whole
+        model as transformers names them.
+        """
+        named = [
+            (name.removeprefix("causal.").replace(".default.", "."), p)
+            for name, p in self.model.named_parameters()
+            if p.requires_grad
+        ]
         return sorted(named, key=lambda item: item[0])
 
     def forward(
@@ -243,6 +250,32 @@ def frozen_model(base: Base):
     """Build the base model with segment attention, over the only copy of the weights, in `base`."""
     ALL_ATTENTION_FUNCTIONS.register(ATTENTION, segment_attention)
     return build_model(base, ATTENTION)
+
+
+class _WholeModel(nn.Module):
+    """A model without an adapter, in the place of a PEFT model."""
+
+    def __init__(self, causal: Qwen3ForCausalLM) -> None:
+        super().__init__()
+        self.causal = causal
+
+    def get_base_model(self) -> Qwen3ForCausalLM:
+        return self.causal
+
+    @property
+    def device(self) -> torch.device:
+        return self.causal.device
+
+
+def whole_policy(base: Base, precision: str) -> Policy:
+    """
+    Create a policy whose own matrices learn: those of all layers, not the table and the norms. They change in place,
+    and must be stored in float32. `precision` is that of the products.
+    """
+    causal = frozen_model(base)
+    for name, parameter in causal.named_parameters():
+        parameter.requires_grad_(name.startswith("model.layers.") and parameter.dim() == 2)
+    return Policy(cast("PeftModel", _WholeModel(causal).eval()), precision)
 
 
 def new_policy(

@@ -25,10 +25,9 @@ from .fields import Fields
 from .gguf_base import Base, build_model, load_base
 from .gguf_lora import read_gguf_lora
 from .jobs import sha256_file
-from .limits import HEAD_CHUNK_ELEMENTS, MAX_RANK
+from .limits import HEAD_CHUNK_ELEMENTS, MAX_PATH, MAX_RANK
 
 MAX_ADAPTERS = 64
-MAX_PATH = 4096  # characters
 MAX_REFERENCE_CANARIES = 1024
 MAX_INPUT = 64 * 2**20  # bytes on stdin
 

@@ -1,107 +1,35 @@
 """
-The warm start: supervised training of a run's first adapter on demonstrations, before the run begins. Its result is
-step 0 of the job directory, from which the worker continues with GRPO.
+The warm start: supervised training on demonstrations, before a run begins. Its result is step 0 of the job directory,
+from which the worker continues with GRPO, or a merged base for a new run.
 """
 
-import json
-import shutil
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
-from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
 
-from .backend import LocalBackend
-from .batch import Rollout
-from .capacity import find_capacity
-from .config import OptimizerSettings, TrainerConfig, json_names
+from .canary import default_canary, score_canaries
+from .capacity import Capacity, find_capacity
+from .config import TrainerConfig, json_names
 from .demonstrations import read_demonstrations
 from .distributed import Ranks
 from .errors import TrainerError
 from .events import Events
-from .fields import read_json
-from .gguf_base import Base
+from .export import largest_gap
+from .gguf_base import Base, load_base
+from .gguf_copy import write_gguf
 from .grpo import GrpoTrainer
-from .jobs import JobDirectory, atomic_directory, write_json_atomic
-from .lifetime import Lifetime, Stopped
-from .limits import MAX_WARM_START_STEPS, MAX_WARM_START_TOKENS, SCHEMA
+from .jobs import JobDirectory, sha256_file
+from .lifetime import Lifetime
 from .memory import available_memory, count
-from .packing import Pack, make_packs
-from .policy import Policy, new_policy
+from .policy import Policy, new_policy, whole_policy
 from .program import program_record
 from .reference import Reference
-from .schedule import share_of_rate
-from .shards import put
 from .step_folder import portray, write_step
+from .supervised import SupervisedTraining
+from .warm_start_settings import DEMONSTRATIONS_FILE, SETTINGS_FILE, load_settings
 
-SETTINGS_FILE = "warm-start.json"
-DEMONSTRATIONS_FILE = "demonstrations.safetensors"
-CHECKPOINT = "checkpoint"
-CHECKPOINT_EVERY = 20  # steps; a stop writes one too
-EVALUATIONS = 4  # of the held-out demonstrations while training, after the first
-
-
-@dataclass(frozen=True)
-class WarmStartSettings:
-    """`warm-start.json`: what the first adapter is trained on, and how."""
-
-    demonstrations_sha256: str
-    steps: int  # optimizer steps
-    tokens_per_step: int  # of whole demonstrations: a step takes them until it has so many
-    held_out: int  # demonstrations at the end of the file that only measure
-    optimizer: OptimizerSettings
-    source: dict[str, Any]  # where the demonstrations are from, as the coordinator describes it; kept in step.json
-
-
-def load_settings(path: Path) -> WarmStartSettings:
-    """Read `warm-start.json`. Raises TrainerError `warm_start_invalid`, which names the field."""
-    fields, _ = read_json(path, "warmStart", lambda detail: TrainerError("warm_start_invalid", detail))
-    fields.integer("schema", SCHEMA, SCHEMA)
-    steps = fields.integer("steps", 1, MAX_WARM_START_STEPS)
-    usual = OptimizerSettings()
-    settings = WarmStartSettings(
-        demonstrations_sha256=fields.sha256("demonstrationsSha256"),
-        steps=steps,
-        tokens_per_step=fields.integer("tokensPerStep", 1, MAX_WARM_START_TOKENS),
-        held_out=fields.integer("heldOut", 1, 1_000_000),
-        optimizer=replace(
-            usual,
-            lr=fields.number("lr", 0.0, 10.0),
-            warmup_steps=min(steps - 1, fields.integer("warmupSteps", 0, MAX_WARM_START_STEPS)),
-            schedule="linear",
-            decay_steps=steps,
-            final_share=fields.number("finalShare", 0.0, 1.0),
-        ),
-        source=fields.raw("source"),
-    )
-    fields.done()
-    return settings
-
-
-def order_of(count: int, epoch: int, seed: int) -> np.ndarray:
-    """Return the order of `count` demonstrations in an epoch."""
-    return np.random.default_rng([seed, epoch]).permutation(count)
-
-
-def batches(demonstrations: Sequence[Rollout], tokens_per_step: int, steps: int, seed: int) -> list[list[Rollout]]:
-    """Return the demonstrations of each step, whole epochs after one another."""
-    found: list[list[Rollout]] = []
-    batch: list[Rollout] = []
-    epoch = tokens = 0
-    while True:
-        for i in order_of(len(demonstrations), epoch, seed):
-            batch.append(demonstrations[i])
-            tokens += len(demonstrations[i].ids)
-            if tokens >= tokens_per_step:
-                found.append(batch)
-                batch, tokens = [], 0
-                if len(found) == steps:
-                    return found
-        epoch += 1
+LARGEST_MERGED_GAP = 1.0  # nats on a canary between training and the merged file: rounding to 16 bits is a tenth
 
 
 def check_is_first(jobs: JobDirectory) -> None:
@@ -119,13 +47,14 @@ def write_first_step(
 
 
 class WarmStart:
-    """Trains the first adapter, resumably. The same settings on one machine give the same bytes, stopped or not."""
+    """A warm start from the folder that the coordinator has written."""
 
     busy_with: str | None = None
 
     def __init__(
         self,
         folder: Path,
+        base_path: Path,
         jobs: JobDirectory,
         base: Base,
         config: TrainerConfig,
@@ -137,8 +66,7 @@ class WarmStart:
             raise TrainerError("config_invalid", "a warm start runs in one process: set trainer.processes to 1")
         if config.tinker:
             raise TrainerError("config_invalid", "a warm start trains on this machine: remove config.tinker")
-        check_is_first(jobs)
-        self.folder, self.jobs, self.base, self.config = folder, jobs, base, config
+        self.base_path, self.jobs, self.base, self.config = base_path, jobs, base, config
         self.ranks, self.events, self.lifetime = ranks, events, lifetime
         self.settings = load_settings(folder / SETTINGS_FILE)
         found = read_demonstrations(
@@ -148,161 +76,91 @@ class WarmStart:
             raise TrainerError(
                 "warm_start_invalid", f"{len(found)} demonstrations, of which {self.settings.held_out} are held out"
             )
-        self.training, self.held_out = found[: -self.settings.held_out], found[-self.settings.held_out :]
         torch.manual_seed(config.seed)
-        self.policy = new_policy(base, config.lora, config.seed, config.base_name, config.base_revision)
-        self.capacity = find_capacity(config, base, ranks.device, 1, lambda **found: events.emit("memory", **found))
-        self.policy.checkpointing = self.capacity.checkpointing
-        self._check_memory()
-        self.backend = LocalBackend(self.policy, self.settings.optimizer, ranks)
-        self.named = self.policy.adapter_parameters()
-        self.step = 0
-        self.seen = 0  # tokens trained on
-        self.losses: list[dict[str, float]] = []  # of the held-out demonstrations, by step
-        self._resume()
+        if self.settings.merged is None:
+            check_is_first(jobs)
+            self.policy = new_policy(base, config.lora, config.seed, config.base_name, config.base_revision)
+        else:
+            self.policy = whole_policy(base, config.precision)
+        capacity = find_capacity(config, base, ranks.device, 1, lambda **found: events.emit("memory", **found))
+        self._check_memory(capacity, max(len(rollout.ids) for rollout in found))
+        self.training = SupervisedTraining(
+            self.policy, found, self.settings, config, base.sha256, capacity, ranks, folder, events, lifetime
+        )
 
-    def _check_memory(self) -> None:
+    def _check_memory(self, capacity: Capacity, longest: int) -> None:
         """
         Report the memory that the training needs. Raises TrainerError `device_memory` when the machine has less free.
         A GPU is planned for by `find_capacity`.
         """
         if self.ranks.device.type != "cpu":
             return
-        longest = max(len(rollout.ids) for rollout in (*self.training, *self.held_out))
-        needed = round(count(self.base, self.config.lora).of(max(longest, self.capacity.budget), self.capacity.checkpointing))
+        forward = count(self.base, self.config.lora).forward(capacity.checkpointing)
+        # Gradients and both moments of AdamW.
+        trained = 12 * sum(parameter.numel() for _, parameter in self.policy.adapter_parameters())
+        needed = round(self.base.bytes + trained + forward.bytes(max(longest, capacity.budget)))
         free = available_memory()
         self.events.emit("estimate", bytes=needed, available=free)
         # The base is in memory already.
         if free is not None and needed - self.base.bytes > free:
+            have = (free + self.base.bytes) / 2**30
             raise TrainerError(
                 "device_memory",
-                f"the training needs {needed / 2**30:.1f} GiB, and {(free + self.base.bytes) / 2**30:.1f} GiB are free: "
-                "lower trainer.settings.maxTokensPerForward, or set trainer.settings.checkpointing to layer",
+                f"the training needs {needed / 2**30:.1f} GiB, and {have:.1f} GiB are free: lower "
+                "trainer.settings.maxTokensPerForward, or set trainer.settings.checkpointing to layer",
             )
 
-    def _identity(self) -> dict[str, Any]:
-        """Return what a checkpoint must agree with to be continued."""
-        settings = asdict(self.settings)
-        return {"settings": settings, "base": self.base.sha256, "lora": json_names(self.config.lora), "seed": self.config.seed}
-
-    def _packs(self, rollouts: Sequence[Rollout]) -> list[Pack]:
-        return make_packs(rollouts, "packed", self.capacity.budget)
-
-    @torch.no_grad()
-    def _measure(self) -> float:
-        """Return the mean loss of the held-out demonstrations, in nats per token of the assistant."""
-        total, own = 0.0, 0
-        for pack in self._packs(self.held_out):
-            self.lifetime.check()
-            logp, _ = self.policy(pack.to(self.ranks.device))
-            total -= float(logp.double().sum())
-            own += len(logp)
-        return total / own
-
-    def _note_due_loss(self) -> None:
-        """Measure the held-out loss where it is due. A stop may have come between a step and its measurement."""
-        steps = self.settings.steps
-        is_due = self.step == steps or self.step % max(1, steps // EVALUATIONS) == 0
-        if not is_due or (self.losses and self.losses[-1]["step"] == self.step):
-            return
-        loss = self._measure()
-        self.losses.append({"step": self.step, "tokens": self.seen, "heldOutLoss": loss})
-        self.events.emit("held_out", step=self.step, tokens=self.seen, loss=loss)
-
-    def _train(self, batch: Sequence[Rollout]) -> float:
-        """Take one step. Returns the mean loss before it, in nats per token of the assistant."""
-        self.backend.begin()
-        total, own = 0.0, 0
-        for pack in self._packs(batch):
-            self.lifetime.check()
-            logp, _ = self.policy(pack.to(self.ranks.device))
-            loss = -logp.sum()
-            total += float(loss.detach())
-            own += len(logp)
-            self.backend.learn(pack, logp, loss)
-        rate = self.settings.optimizer.lr * share_of_rate(self.settings.optimizer, self.step)
-        if self.backend.apply(own, np.isfinite(total).item(), rate, self.lifetime.check) is None:
-            raise TrainerError("warm_start_diverged", f"step {self.step + 1} is not finite: lower the learning rate")
-        self.step += 1
-        self.seen += sum(len(rollout.ids) for rollout in batch)
-        return total / own
-
     def loop(self) -> str:
-        """Train to the end and write step 0. Returns the reason to end."""
-        plan = batches(self.training, self.settings.tokens_per_step, self.settings.steps, self.config.seed)
-        self.events.emit(
-            "ready",
-            step=self.step,
-            steps=self.settings.steps,
-            demonstrations=len(self.training),
-            tokens=sum(len(rollout.ids) for batch in plan for rollout in batch),
-            seen=self.seen,
-        )
-        try:
-            self._note_due_loss()
-            for batch in plan[self.step :]:
-                loss = self._train(batch)
-                self.events.emit("trained", step=self.step, tokens=self.seen, loss=loss)
-                self._note_due_loss()
-                if self.step % CHECKPOINT_EVERY == 0:
-                    self._save()
-        except Stopped:
-            self._save()
-            raise
-        self._finish()
+        """Train to the end and write the result. Returns the reason to end."""
+        self.training.run()
+        record = self._record()
+        if self.settings.merged is None:
+            write_first_step(self.jobs, self.policy, self.base, self.config, self.ranks, record)
+            merged = None
+        else:
+            merged = {"gap": self._write_merged(self.settings.merged), "sha256": sha256_file(self.settings.merged)}
+        self.training.forget()
+        done = {"step": self.training.step, "tokens": record["tokens"], "losses": record["losses"]}
+        self.events.emit("complete", **done, merged=merged, record=record)
         return "complete"
 
-    def _finish(self) -> None:
-        """Write step 0 with the trained adapter."""
-        record = {
-            "demonstrations": {"sha256": self.settings.demonstrations_sha256, "count": len(self.training), **self.settings.source},
+    def _record(self) -> dict[str, Any]:
+        settings = self.settings
+        return {
+            "demonstrations": {
+                "sha256": settings.demonstrations_sha256,
+                "count": len(self.training.training),
+                **settings.source,
+            },
             "settings": {
-                "steps": self.settings.steps,
-                "tokensPerStep": self.settings.tokens_per_step,
-                "heldOut": self.settings.held_out,
-                "optimizer": json_names(self.settings.optimizer),
+                "steps": settings.steps,
+                "tokensPerStep": settings.tokens_per_step,
+                "heldOut": settings.held_out,
+                "optimizer": json_names(settings.optimizer),
                 "seed": self.config.seed,
                 "precision": self.config.precision,
+                "threads": self.config.threads,
             },
-            "tokens": self.seen,
-            "losses": self.losses,
+            "tokens": self.training.seen,
+            "losses": self.training.losses,
             "program": program_record(),
         }
-        write_first_step(self.jobs, self.policy, self.base, self.config, self.ranks, record)
-        shutil.rmtree(self.folder / CHECKPOINT, ignore_errors=True)
-        self.events.emit("complete", step=self.step, tokens=self.seen, losses=self.losses)
 
-    def _save(self) -> None:
-        target = self.folder / CHECKPOINT
-        old = self.folder / f"{CHECKPOINT}.old"
-        shutil.rmtree(old, ignore_errors=True)
-        fresh = self.folder / f"{CHECKPOINT}.new"
-        shutil.rmtree(fresh, ignore_errors=True)
-        with atomic_directory(fresh) as draft:
-            state = {f"adapter/{name}": parameter.detach().cpu().clone() for name, parameter in self.named}
-            save_file(state | self.backend.state(), draft / "state.safetensors")
-            progress = {"step": self.step, "seen": self.seen, "losses": self.losses, "identity": self._identity()}
-            write_json_atomic(draft / "progress.json", progress)
-        if target.exists():
-            target.rename(old)
-        fresh.rename(target)
-        shutil.rmtree(old, ignore_errors=True)
-
-    def _resume(self) -> None:
-        """Continue from the newest checkpoint. Raises TrainerError `warm_start_other` for one with other settings."""
-        places = (self.folder / name for name in (CHECKPOINT, f"{CHECKPOINT}.new", f"{CHECKPOINT}.old"))
-        path = next((place for place in places if place.exists()), None)
-        if path is None:
-            return
-        try:
-            progress = json.loads((path / "progress.json").read_text(encoding="utf-8"))
-            if progress["identity"] != json.loads(json.dumps(self._identity())):
-                raise TrainerError(
-                    "warm_start_other", f"{path} is of other settings, demonstrations or another base: remove it to begin anew"
-                )
-            tensors = load_file(path / "state.safetensors")
-            put(self.named, {name: tensors[f"adapter/{name}"] for name, _ in self.named})
-            self.backend.restore(tensors)
-            self.step, self.seen, self.losses = progress["step"], progress["seen"], progress["losses"]
-        except (OSError, SafetensorError, KeyError, ValueError, RuntimeError) as error:
-            raise TrainerError("warm_start_other", f"{path} cannot be read ({error}): remove it to begin again") from error
+    def _write_merged(self, out: Path) -> float:
+        """
+        Write the trained base as float16. Returns the largest difference of its log-probabilities from those of
+        training, in nats, on a canary. Raises TrainerError `export_check_failed`, and the errors of `write_gguf`.
+        """
+        order, stored = self.base.row_order, self.base.stored
+        replaced = {}
+        for name, parameter in self.policy.adapter_parameters():
+            own = stored[name].name
+            replaced[own] = order.stored(own, parameter.detach().cpu().numpy())
+        write_gguf(self.base_path, out, replaced=replaced, check=self.lifetime.check)
+        canaries = self.config.canaries or [default_canary(self.base.vocab_size, self.base.context_length)]
+        trained = score_canaries(self.policy, canaries, 1.0)
+        gap = largest_gap(trained, Reference(load_base(out, sha256_file(out))).score(canaries, 1.0))
+        if not gap < LARGEST_MERGED_GAP:
+            out.unlink()
+            raise TrainerError("export_check_failed", f"the merged file is {gap:.3f} nats off on a canary")
+        return gap

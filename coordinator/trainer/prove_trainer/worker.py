@@ -36,6 +36,7 @@ from .sharding import shard
 from .step_folder import StepRecord, first_adapter, load_state, portray, read_step, write_step
 from .tinker_backend import join_service
 from .warm_start import WarmStart
+from .warm_start_settings import SETTINGS_FILE, load_settings
 
 log = logging.getLogger("prove_trainer")
 
@@ -391,13 +392,15 @@ def run(argv: list[str] | None = None) -> int:
         # A base in shards is never on one device. Ranks that audit have the whole base each.
         in_shards = config.sharding == "layers" and ranks.world > 1 and not args.audits
         place = torch.device("cpu") if in_shards else ranks.device
-        base = load_base(args.base, config.base_sha256, place, config.precision)
+        # Weights that learn need all their bits.
+        learns = args.warm_start and load_settings(args.warm_start / SETTINGS_FILE).merged is not None
+        base = load_base(args.base, config.base_sha256, place, "float32" if learns else config.precision)
         check_canaries(config.canaries, base.vocab_size, base.context_length)
         jobs = JobDirectory(args.jobs, args.life)
         if args.adopt:
             worker = AdoptedStart(args.adopt, jobs, base, config, ranks, events)
         elif args.warm_start:
-            worker = WarmStart(args.warm_start, jobs, base, config, ranks, events, lifetime)
+            worker = WarmStart(args.warm_start, args.base, jobs, base, config, ranks, events, lifetime)
         elif args.audits:
             worker = AuditWorker(jobs, base, config, ranks, events, lifetime)
         else:
