@@ -38,7 +38,9 @@ test('a new run.yaml is what the operator said, and everything else as it is by 
 
 test('it names every field with its meaning, and a default that is uncommented changes nothing', () => {
   const text = textFor(5e6, 300)
-  const given = new Set(proposedFields(WISHES, { facts: facts(5e6), folder: FOLDER, prompt: 300, toolCallFormat: 'hermes' }).keys())
+  const given = new Set(
+    proposedFields(WISHES, { facts: facts(5e6), folder: FOLDER, prompt: 300, toolCallFormat: 'hermes' }).keys(),
+  )
   const uncommented: unknown = parse(text.replaceAll(/^\s*# \S.*\n/gm, '').replaceAll(/^#/gm, ''))
   for (const { path, standard } of configFields().filter((field) => !given.has(field.path))) {
     const value = path.split('.').reduce<unknown>((at, name) => (at as Record<string, unknown>)[name], uncommented)
