@@ -7,8 +7,10 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Token } from '../../rollout/engine/index.js'
 import {
+  checkTemplate,
   createPromptRenderer,
   EpisodeError,
+  TOOL_CALL_FORMATS,
   type ToolCallFormat,
   toolCallFormatNamed,
 } from '../../rollout/episode/index.js'
@@ -139,6 +141,62 @@ test('a template of another model, and one without a switch for thinking, are re
       () => ours(qwen, toolCallFormatNamed(toolCallFormat), false),
       (error: unknown) => error instanceof EpisodeError && error.code === 'bad_template' && words.test(error.message),
     )
+})
+
+/** Formats in which each published template writes a call that is read back, and names all tools. */
+const FITTING: Readonly<Record<string, readonly string[]>> = {
+  'Bielik-11B-v3.0-Instruct': ['hermes'],
+  'MiMo-VL': ['hermes'],
+  'Qwen-Qwen2.5-7B-Instruct': ['hermes'],
+  'Qwen-Qwen3-0.6B': ['hermes', 'hermes-thinking', 'hermes-no-thinking'],
+  'ibm-granite-granite-4.0': ['granite'],
+  'ibm-granite-granite-4.1': ['granite'],
+}
+/** Reasons for templates whose prompts end as a format's do. */
+const REASONS: readonly (readonly [name: string, format: string, words: RegExp])[] = [
+  ['HuggingFaceTB-SmolLM3-3B', 'hermes', /prompts do not name the tool/],
+  ['LFM2-8B-A1B', 'hermes', /does not write calls of tools/],
+  ['LFM2.5-Instruct', 'hermes', /does not write calls of tools/],
+  ['LFM2.5-8B-A1B', 'hermes', /writes a call as .*<\|tool_call_start\|>/],
+  ['Qwen3-Coder', 'hermes', /writes a call as .*<function=/],
+  ['Qwen3.5-4B', 'hermes-no-thinking', /writes a call as .*<function=/],
+  ['openbmb-MiniCPM5-1B', 'hermes', /cannot be rendered/],
+  ['ibm-granite-granite-3.3-2B-Instruct', 'granite', /does not write calls of tools/],
+]
+
+test('of all published templates, those fit whose calls are read back and whose prompts name every tool', async ({
+  folder,
+}) => {
+  const { stdout } = await execa('git', ['ls-tree', '--name-only', 'FETCH_HEAD', 'models/templates/'], { cwd: folder })
+  const names = [...stdout.matchAll(/models\/templates\/(.*)\.jinja/g)].map((match) => match[1]!)
+  assert.ok(names.length >= 70)
+  const fitting: Record<string, string[]> = {}
+  for (const name of names) {
+    const source = await template(folder, name)
+    for (const format of TOOL_CALL_FORMATS.values()) {
+      try {
+        checkTemplate(source, format)
+        fitting[name] = [...(fitting[name] ?? []), format.name]
+      } catch (error) {
+        assert.ok(error instanceof EpisodeError && error.code === 'bad_template' && error.detail.length > 20, name)
+      }
+    }
+  }
+  assert.equal(fitting, FITTING)
+})
+
+for (const [name, format, words] of REASONS)
+  test(`${name} is refused as ${format} with the reason`, async ({ folder }) => {
+    const source = await template(folder, name)
+    assert.throws(
+      () => checkTemplate(source, toolCallFormatNamed(format)),
+      (error: unknown) => error instanceof EpisodeError && words.test(error.detail),
+    )
+  })
+
+test('a template whose results look different fits, with a note', async ({ folder }) => {
+  const { note } = checkTemplate(await template(folder, 'Bielik-11B-v3.0-Instruct'), toolCallFormatNamed('hermes'))
+  assert.match(note!, /writes a result as .*<\|function_output\|>/)
 })
 
 test.run()

@@ -2,7 +2,7 @@
 
 export type Scalar = readonly ['u32' | 'f32' | 'str' | 'u64' | 'bool', number | string | boolean]
 export type Metadata = Readonly<
-  Record<string, Scalar | { readonly strings: readonly string[] } | { readonly ints: number }>
+  Record<string, Scalar | { readonly strings: readonly string[] } | { readonly ints: number; readonly value?: number }>
 >
 
 export interface TensorPlan {
@@ -52,7 +52,7 @@ export function buildGguf(metadata: Metadata, tensors: Readonly<Record<string, T
       for (const text of value.strings) out.text(text)
     } else if ('ints' in value) {
       out.u32(9).u32(5).u64(value.ints)
-      for (let i = 0; i < value.ints; i++) out.u32(1)
+      for (let i = 0; i < value.ints; i++) out.u32(value.value ?? 1)
     } else writeScalar(out.u32(TYPE[value[0]]), value)
   }
   let offset = 0

@@ -12,8 +12,10 @@ from typing import Any, NoReturn
 import numpy as np
 
 from . import audit_folder, batch, findings, layout, life, limits
+from .architectures import ARCHITECTURES
 from .config import parse_config
 from .fields import Fields
+from .gguf_config import ROPE_KEYS
 from .gumbel_max import DRAW
 from .token_scores import TOKEN_SCORES
 
@@ -140,6 +142,7 @@ def contract() -> dict[str, Any]:
             "events": layout.EVENTS_FILE,
         },
         "stepFiles": list(layout.STEP_FILES),
+        "bases": {"architectures": sorted(ARCHITECTURES), "ropeKeys": sorted(ROPE_KEYS)},
         "limits": {
             "flatReward": limits.FLAT_REWARD,
             "staleness": limits.MAX_STALENESS,

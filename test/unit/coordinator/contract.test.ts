@@ -19,6 +19,7 @@ import {
 } from '../../../coordinator/jobs/layout.js'
 import { TENSORS as EVIDENCE_TENSORS } from '../../../coordinator/jobs/token-score-folder.js'
 import { trainingOf } from '../../../coordinator/ledger/agree-run-configuration.js'
+import { ROPE_KEYS, TRAINED_ARCHITECTURES } from '../../../coordinator/settings/base-facts.js'
 import { configSchema } from '../../../coordinator/settings/config.js'
 import { trainerSettings } from '../../../coordinator/settings/trainer-settings.js'
 import { LIMITS, PUBLISHED_FILES } from '../../../proto/index.js'
@@ -45,6 +46,7 @@ const contract = JSON.parse(readFileSync(join(checkout, 'coordinator', 'trainer'
   readonly folders: readonly string[]
   readonly files: Readonly<Record<string, string>>
   readonly stepFiles: readonly string[]
+  readonly bases: { readonly architectures: readonly string[]; readonly ropeKeys: readonly string[] }
   readonly limits: Readonly<Record<string, number>>
 }
 
@@ -219,6 +221,10 @@ test('a lease is renewed in the form that ranks read, and withdrawn', async () =
   } finally {
     rmSync(jobs, { recursive: true })
   }
+})
+
+test('a start accepts the bases that the trainer trains', () => {
+  assert.equal([TRAINED_ARCHITECTURES, ROPE_KEYS], [contract.bases.architectures, contract.bases.ropeKeys])
 })
 
 test.run()
