@@ -52,6 +52,8 @@ test.before(
             maxDeltaNorm: 100,
             lora: { rank: 4, alpha: 8 },
             optimizer: { lr: 0.05, warmupSteps: 0 },
+            // A random model in bfloat16 is far from its sampler, and this test is about what is published.
+            loss: { guard: 20, drift: 20 },
           },
         },
       },

@@ -54,12 +54,11 @@ test.after(async ({ folder, on }) => {
 const warmStart = (file: string, ...flags: readonly string[]) =>
   execa(
     process.execPath,
-    [
-      join(checkout, 'dist', 'coordinator', 'main.js'),
-      ...['warm-start', '--config', file, '--steps', String(STEPS), '--tokens-per-step', '800', ...flags],
-    ],
+    [join(checkout, 'dist', 'coordinator', 'main.js'), ...['warm-start', '--config', file, ...flags]],
     { reject: false, timeout: 10 * 60_000, cancelSignal: patience() },
   )
+
+const FEW_STEPS = ['--steps', String(STEPS), '--tokens-per-step', '800']
 
 /** A task without calls: a random model makes calls or not, so rewards differ. */
 function declined(example: Example): Example {
@@ -84,7 +83,7 @@ test('demonstrations become version 0, volunteers continue from it, and the prov
     writeTasks: (tasks) => writeDemoTasks(tasks, 60, 1, declined),
     config: configOf(model),
     async beforeStart(file) {
-      const { stdout, stderr, exitCode } = await warmStart(file)
+      const { stdout, stderr, exitCode } = await warmStart(file, ...FEW_STEPS)
       assert.equal(exitCode, 0, stderr)
       said = stdout
     },
@@ -127,7 +126,7 @@ test('a finished warm start begins another run, and full tuning writes a new bas
   const stepOf = async (name: string) =>
     JSON.parse(await readFile(join(own, name, 'jobs', 'steps', 'step-0', 'step.json'), 'utf8'))
   const saved = join(own, 'finished')
-  const made = await warmStart(await write('first'), '--out', saved)
+  const made = await warmStart(await write('first'), ...FEW_STEPS, '--out', saved)
   assert.equal(made.exitCode, 0, made.stderr)
   const adopted = await warmStart(await write('second'), '--from', saved)
   assert.equal(adopted.exitCode, 0, adopted.stderr)
@@ -135,7 +134,7 @@ test('a finished warm start begins another run, and full tuning writes a new bas
   assert.deepEqual(second.warmStart, first.warmStart)
   assert.equal(second.files['adapter.gguf'], first.files['adapter.gguf'])
   const merged = join(own, 'merged.gguf')
-  const full = await warmStart(await write('third'), '--full', merged, '--lr', '1e-3')
+  const full = await warmStart(await write('third'), ...FEW_STEPS, '--full', merged, '--lr', '1e-3')
   assert.equal(full.exitCode, 0, full.stderr)
   const record = JSON.parse(await readFile(`${merged}.json`, 'utf8'))
   assert.equal(record.sha256, await hashFile(merged))
