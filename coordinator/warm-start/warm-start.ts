@@ -28,7 +28,7 @@ import { trainerConfig } from '../versions/run-trainer.js'
 import { chooseTasks, type DemonstratedEnvironment } from './choose-tasks.js'
 import { checkFinishedStart, checkTarget, saveFinishedStart, saveMergedRecord } from './finished-start.js'
 
-/** What the first adapter of a run is trained on, and how. */
+/** Demonstrations and settings of a warm start. */
 export interface WarmStartPlan {
   /** Data set of the demonstrated tasks. */
   readonly dataset: string

@@ -20,7 +20,7 @@ const allowedBy = (rules: Table): [string, string][] =>
 function documented(heading: string): [string, string][] {
   const section = read('docs/architecture.md').split(`\n${heading}\n`)[1]!
   const table = section.split(/\| (?:sub)?package \| contents \| may import \|\n/)[1]!.split('\n\n')[0]!
-  return [...table.matchAll(/^\| `([a-z/]+\/)` \| .* \| (.*) \|$/gm)].map(([, name, may]) => [name!, may!])
+  return [...table.matchAll(/^\| `([a-z/-]+\/)` \| .* \| (.*) \|$/gm)].map(([, name, may]) => [name!, may!])
 }
 
 /** Folders of a folder that hold code of this project, without the trainer's Python. */
