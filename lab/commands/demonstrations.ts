@@ -1,23 +1,26 @@
 import { once } from 'node:events'
 import { createWriteStream, mkdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { type Command, Option } from 'commander'
 import writeFileAtomic from 'write-file-atomic'
 import { integerOption } from '../../common/cli/index.js'
-import { encodeSafetensors } from '../../coordinator/jobs/safetensors.js'
+import { type Demonstration, encodeDemonstrations } from '../../coordinator/jobs/demonstration-file.js'
+import { readTaskSet } from '../../coordinator/settings/task-set.js'
 import { openTokenizer } from '../../rollout/engine/tokenizer.js'
 import { type Task, toolCallFormatNamed } from '../../rollout/episode/index.js'
 import { environmentNames, environmentsNamed } from '../../servers/catalogue.js'
 import { environmentsOption } from '../../servers/environment-option.js'
 import { createSeedStateCache, type Environment } from '../../servers/kernel/index.js'
 import { withSpeech } from '../../servers/load-speech.js'
-import { DEMO_PROFILE, SPLITS, type Split } from '../../tasks/dataset/index.js'
+import { PROFILES, SPLITS, type Split } from '../../tasks/dataset/index.js'
 import { contextFor, streamExamples } from '../../tasks/synthesis/index.js'
 import { codePointTokenizer, type Demonstrators, demonstrations } from '../demonstrations.js'
 import { shareOption, toolCallFormatOption } from '../options.js'
 
 interface DemonstrationsOptions {
   count: number
+  dataset?: string
+  profile: string
   seed: number
   environments: string[]
   split: Split
@@ -37,9 +40,17 @@ export function addDemonstrationsCommand(program: Command): void {
   program
     .command('demonstrations')
     .description(
-      'Write demonstrations of demo tasks for supervised training: text for a tokenizer, or token shards for a model.',
+      'Write demonstrations of tasks for supervised training: text for a tokenizer, or token shards for a model.',
     )
     .requiredOption('--count <number>', 'number of tasks', integerOption(1, 10_000_000))
+    .addOption(
+      new Option('--dataset <folder>', 'play tasks of this data set, instead of making new ones').conflicts([
+        ...['profile', 'environments', 'seed'],
+      ]),
+    )
+    .addOption(
+      new Option('--profile <name>', 'profile of the made tasks').choices([...PROFILES.keys()]).default('demo'),
+    )
     .option('--seed <number>', 'seed of the tasks', integerOption(0, 0xffffffff), 0)
     .addOption(environmentsOption(environmentNames(), 'all'))
     .addOption(new Option('--split <name>', 'split of the tasks').choices(SPLITS).default('train'))
@@ -55,21 +66,14 @@ export function addDemonstrationsCommand(program: Command): void {
 
 async function play(options: DemonstrationsOptions, command: Command): Promise<void> {
   const seedStates = createSeedStateCache()
-  const environments = await environmentsNamed(options.environments)
+  const { environments, tasks } = await tasksOf(options)
   const toolCallFormat = toolCallFormatNamed(options.toolCallFormat)
   const demonstrators: Demonstrators = { expertShare: options.experts, flaws: DEMO_FLAWS }
   if (options.corpus !== undefined) {
     if (options.chatTemplate === undefined) command.error('--corpus needs a chat template: give --chat-template')
     const tokenizer = codePointTokenizer(readFileSync(options.chatTemplate, 'utf8'))
     const language = { tokenizer, toolCallFormat }
-    const rollouts = demonstrations(
-      tasksOf(options, environments),
-      environments,
-      seedStates,
-      language,
-      demonstrators,
-      options.seed,
-    )
+    const rollouts = demonstrations(tasks(), environments, seedStates, language, demonstrators, options.seed)
     await writeLines(options.corpus, rollouts, ({ tokens }) => ({ text: tokenizer.detokenize(tokens) }))
   }
   if (options.shards !== undefined) {
@@ -77,14 +81,7 @@ async function play(options: DemonstrationsOptions, command: Command): Promise<v
     const tokenizer = await openTokenizer(options.model)
     const language = { tokenizer, toolCallFormat }
     try {
-      const rollouts = demonstrations(
-        tasksOf(options, environments),
-        environments,
-        seedStates,
-        language,
-        demonstrators,
-        options.seed,
-      )
+      const rollouts = demonstrations(tasks(), environments, seedStates, language, demonstrators, options.seed)
       await writeShards(options.shards, options.shardSize, rollouts)
     } finally {
       await tokenizer.close()
@@ -92,12 +89,23 @@ async function play(options: DemonstrationsOptions, command: Command): Promise<v
   }
 }
 
-function* tasksOf(
-  { seed, split, count }: DemonstrationsOptions,
-  environments: readonly Environment[],
-): Generator<Task> {
-  const context = contextFor(environments.map(withSpeech), DEMO_PROFILE, seed, createSeedStateCache())
-  for (const { task } of streamExamples(context, split, count)) yield task
+/** Returns the tasks to play, and the environments with their tools. @throws ConfigError for a faulty data set */
+async function tasksOf(
+  options: DemonstrationsOptions,
+): Promise<{ readonly environments: readonly Environment[]; tasks(): Iterable<Task> }> {
+  const { dataset, profile, seed, split, count } = options
+  if (dataset !== undefined) {
+    const { environments, tasks } = await readTaskSet(resolve(dataset), split, count)
+    return { environments, tasks: () => tasks }
+  }
+  const environments = await environmentsNamed(options.environments)
+  return {
+    environments,
+    *tasks() {
+      const context = contextFor(environments.map(withSpeech), PROFILES.get(profile)!, seed, createSeedStateCache())
+      for (const { task } of streamExamples(context, split, count)) yield task
+    },
+  }
 }
 
 async function writeLines<T>(
@@ -113,24 +121,13 @@ async function writeLines<T>(
   await once(out, 'finish')
 }
 
-interface Demonstration {
-  readonly tokens: readonly number[]
-  readonly mask: Uint8Array
-}
-
 async function writeShards(folder: string, size: number, rollouts: AsyncIterable<Demonstration>): Promise<void> {
   mkdirSync(folder, { recursive: true })
   let shard: Demonstration[] = []
   let written = 0
   const flush = async (): Promise<void> => {
     if (shard.length === 0) return
-    const starts = [0]
-    for (const { tokens } of shard) starts.push(starts.at(-1)! + tokens.length)
-    const bytes = encodeSafetensors({
-      ids: Int32Array.from(shard.flatMap(({ tokens }) => tokens)),
-      loss_mask: Uint8Array.from(shard.flatMap(({ mask }) => [...mask])),
-      cu_seqlens: Int32Array.from(starts),
-    })
+    const bytes = encodeDemonstrations(shard)
     await writeFileAtomic(join(folder, `shard-${String(written++).padStart(5, '0')}.safetensors`), Buffer.from(bytes))
     shard = []
   }
