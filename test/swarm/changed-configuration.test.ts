@@ -32,7 +32,7 @@ const EDITS: Readonly<Record<string, (config: RunConfig) => Partial<RunConfig>>>
 }
 
 /** Not set by a number in `run.yaml`: of the program itself, or the content of files (test/unit/coordinator/calibrations.test.ts). */
-const OTHERS = ['limits.maxCalls', 'audit.calibrations']
+const OTHERS = ['limits.maxCalls', 'audit.calibrations', 'canaryTolerance.mean', 'canaryTolerance.max']
 /** Follows another field. */
 const FOLLOWS: Readonly<Record<string, string>> = { 'training.loss.maxStaleness': 'maxStaleness' }
 
