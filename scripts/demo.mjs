@@ -1,70 +1,28 @@
-// Runs the whole loop on one machine: a coordinator and volunteers as separate processes, real rounds of GRPO, and an evaluation
-// on held-out tasks before and after training. Usage: npm run demo -- [--seed N] [--versions N] [--nodes N] [--tasks N] [--samples N] [--reward NAME] [--gpu]
+// Runs the whole loop on one machine: a coordinator and volunteers as separate processes, which teach the base an environment that it
+// hardly knows, and an evaluation on held-out tasks before and after training.
+// Usage: npm run demo -- [--seed N] [--versions N] [--nodes N] [--tasks N] [--samples N] [--reward NAME] [--gpu] [--built]
+//   --tasks: held-out tasks of each evaluation; --samples: rollouts per task at temperature 1; --built: runs what is in dist/, without set-up
 import { existsSync } from 'node:fs'
 import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { fileURLToPath } from 'node:url'
-import { parseArgs } from 'node:util'
+import { gateOf } from './demo/gate.mjs'
+import { reportOf, rewardsAndSolvedOf, solvedOf } from './demo/report.mjs'
+import {
+  datasets,
+  EVALUATORS,
+  KNOWN_ENVIRONMENTS,
+  model,
+  NEW_ENVIRONMENT,
+  readOptions,
+  root,
+  runConfig,
+} from './demo/settings.mjs'
+import { createView } from './demo/view.mjs'
 import { setupOrExit } from './setup.mjs'
 
-const root = fileURLToPath(new URL('..', import.meta.url))
 const demo = join(root, '.demo')
-const model = join(root, 'models', 'demo', 'prove-demo-base-f16.gguf')
-/** Calibrations of this model on a CPU and on an NVIDIA GPU, measured by `prove-lab calibrate`. */
-const calibrations = ['calibration-f16.json', 'calibration-f16-cuda.json'].map((name) =>
-  join(root, 'models', 'demo', name),
-)
-const DEFAULTS = { seed: 0, versions: 22, nodes: 3, tasks: 300, samples: 2 }
-/** Reward presets to train with. The evaluation reports the rewards of all presets. */
-const REWARDS = ['paper', 'outcome']
-/** Engines of the evaluation: one per core, each with 32 rollouts at a time. */
-const EVALUATORS = Math.min(availableParallelism(), 4)
 const bin = (name) => join(root, 'dist', name, 'main.js')
-/** The environments whose vocabulary the demo model has learned. */
-const ENVIRONMENTS = ['banking', 'calendar', 'email', 'issue_tracker']
-
-function readOptions() {
-  const names = [...Object.keys(DEFAULTS), 'reward']
-  const options = Object.fromEntries(names.map((name) => [name, { type: 'string' }]))
-  const { values } = parseArgs({ options: { ...options, gpu: { type: 'boolean', default: false } } })
-  const numbers = Object.entries(DEFAULTS).map(([name, standard]) => {
-    const value = values[name] === undefined ? standard : Number(values[name])
-    if (!Number.isInteger(value) || value < (name === 'seed' ? 0 : 1))
-      throw new Error(`--${name} must be a positive integer`)
-    return [name, value]
-  })
-  const { reward = REWARDS[0] } = values
-  if (!REWARDS.includes(reward)) throw new Error(`--reward must be one of ${REWARDS.join(', ')}`)
-  return { ...Object.fromEntries(numbers), reward, gpu: values.gpu }
-}
-
-/** Returns the demo's run.yaml: with small batches of groups a version takes well under a minute on two cores. */
-const runConfig = ({ seed, versions, reward, gpu }) => ({
-  dataDir: 'coordinator',
-  listen: ['/ip4/127.0.0.1/tcp/0'],
-  base: { path: model, name: 'prove-demo-base' },
-  tasks: { dataset: 'tasks' },
-  reward,
-  groupSize: 8,
-  batchGroups: 12,
-  versions,
-  maxStaleness: 1,
-  audit: { calibrations },
-  rounds: { registrationMs: 1000 },
-  trainer: { settings: { seed, device: gpu ? 'cuda' : 'cpu', optimizer: { lr: 1e-3 } } },
-})
-
-const TRAINING_TASKS = 1500
-
-const taskFlags = ({ seed, tasks }) => {
-  const examples = TRAINING_TASKS + tasks
-  return [
-    ...['--profile', 'demo', '--environments', ENVIRONMENTS.join(','), '--seed', `${seed}`],
-    ...['--examples', `${examples}`, '--validation', '0', '--held-out', `${tasks / examples}`],
-  ]
-}
 
 /** Removes the data of runs that have ended. A run that continues has its process id in the file `pid`. */
 async function removeOldRuns(folder) {
@@ -84,39 +42,9 @@ function isAlive(pid) {
   }
 }
 
-/** Returns the state that the terminal shows, which is computed from the processes' progress lines, and its renderer. */
-function createView(nodes) {
-  const view = {
-    version: null,
-    accepted: 0,
-    refused: 0,
-    rewards: [],
-    step: 0,
-    tokens: 0,
-    nodes: new Map(),
-    started: performance.now(),
-  }
-  const render = () => {
-    const seconds = (performance.now() - view.started) / 1000
-    const recent = view.rewards.slice(-96)
-    const mean = recent.length === 0 ? '  –  ' : (recent.reduce((a, b) => a + b, 0) / recent.length).toFixed(3)
-    const versions = [...view.nodes.values()].map((version) => `v${version}`).join(' ')
-    return [
-      `round ${view.version ?? '–'}`,
-      `groups ${view.accepted} accepted ${view.refused} refused`,
-      `reward ${mean}`,
-      `${Math.round(view.tokens / seconds)} tokens/s`,
-      `trainer step ${view.step}`,
-      `nodes ${versions || `0 of ${nodes}`}`,
-      `${Math.round(seconds)} s`,
-    ].join('  │  ')
-  }
-  return { view, render }
-}
-
 async function main() {
   const options = readOptions()
-  const setupSeconds = await setupOrExit()
+  const setupSeconds = options.built ? 0 : await setupOrExit()
   if (!existsSync(model)) throw new Error(`the demo model is missing: ${model}; restore it with git checkout models`)
   // Node 20 lacks Promise.withResolvers.
   await import('../dist/swarm/polyfill.js')
@@ -163,12 +91,15 @@ async function main() {
 
   try {
     console.log(`Demo run in ${folder}: 1 coordinator, ${options.nodes} volunteers, ${options.versions} versions`)
-    console.log(`Making ${TRAINING_TASKS} training and ${options.tasks} held-out tasks …`)
-    await execa(process.execPath, [bin('lab'), 'synthesize', ...taskFlags(options), '--out', 'tasks'], {
-      cwd: folder,
-      cancelSignal: stop.signal,
-      stderr: { file: join(folder, 'synthesize.log') },
-    })
+    console.log(`Making tasks: ${NEW_ENVIRONMENT} to learn, ${KNOWN_ENVIRONMENTS.join(', ')} to remember …`)
+    for (const [name, flags] of Object.entries(datasets(options))) {
+      await execa(process.execPath, [bin('lab'), 'synthesize', ...flags, '--out', name], {
+        cwd: folder,
+        cancelSignal: stop.signal,
+        stderr: { file: join(folder, `synthesize-${name}.log`) },
+      })
+    }
+    const tasksSeconds = secondsSince(started)
     const address = Promise.withResolvers()
     const complete = Promise.withResolvers()
     const coordinator = start(
@@ -223,9 +154,9 @@ async function main() {
     }
     await Promise.race([complete.promise, ...children.map(({ ended }) => ended)])
     stop.signal.throwIfAborted()
-    const trainedSeconds = (performance.now() - started) / 1000
+    const trainedSeconds = secondsSince(started)
     clearInterval(ticker)
-    say(`\nTraining took ${trainedSeconds.toFixed(0)} s. Pulling the adapter from the running swarm …`)
+    say(`\nTraining took ${(trainedSeconds - tasksSeconds).toFixed(0)} s. Pulling the adapter from the running swarm …`)
     const adapter = join(folder, 'adapter')
     await execa(
       process.execPath,
@@ -236,37 +167,56 @@ async function main() {
     )
     await Promise.all(children.slice(1).map(({ child }) => child.kill('SIGTERM')))
 
-    console.log(`Evaluating version 0 and version ${options.versions} on ${options.tasks} held-out tasks …`)
-    const evaluate = async (...sampling) => {
+    console.log(`Evaluating version 0 and version ${options.versions} on held-out tasks …`)
+    const adapterFile = join(adapter, 'adapter.gguf')
+    const evaluate = async (dataset, ...sampling) => {
       const { stdout } = await execa(
         process.execPath,
         [
-          ...[bin('lab'), 'eval', '--model', model, '--adapter', join(adapter, 'adapter.gguf')],
-          ...['--tasks', `${options.tasks}`, '--dataset', join(folder, 'tasks'), '--seed', `${options.seed}`],
+          ...[bin('lab'), 'eval', '--model', model, '--adapter', adapterFile],
+          ...['--tasks', `${options.tasks}`, '--dataset', join(folder, dataset), '--seed', `${options.seed}`],
           ...['--workers', `${EVALUATORS}`, '--reward', options.reward, '--json', ...sampling],
         ],
         { cancelSignal: stop.signal, stderr: 'inherit' },
       )
       return JSON.parse(stdout)
     }
-    const heldOut = await evaluate('--samples', `${options.samples}`)
-    const likeliest = await evaluate('--temperature', '0')
-    const runSeconds = (performance.now() - started) / 1000
+    const evaluations = {
+      greedy: await evaluate('tasks', '--temperature', '0'),
+      greedyKnown: await evaluate('known-tasks', '--temperature', '0'),
+      heldOut: await evaluate('tasks', '--samples', `${options.samples}`),
+    }
+    const { taskThatChanged } = await import('./demo/one-task.mjs')
+    const played = await taskThatChanged({
+      ...{ model, adapter: adapterFile, dataset: join(folder, 'tasks') },
+      ...{ reward: options.reward, limit: options.tasks, signal: stop.signal },
+    })
+    const runSeconds = secondsSince(started)
+    const [greedy, greedyKnown] = [solvedOf(evaluations.greedy), solvedOf(evaluations.greedyKnown)]
     const summary = {
-      heldOut: measured(heldOut),
-      // The same tasks at temperature 0.
-      likeliest: measured(likeliest),
+      environments: { new: NEW_ENVIRONMENT, known: KNOWN_ENVIRONMENTS },
+      // At temperature 0: on the new environment, and on those that the base knew.
+      ...{ greedy, greedyKnown },
+      // At temperature 1, on the new environment.
+      heldOut: rewardsAndSolvedOf(evaluations.heldOut),
+      goalReached: gateOf(greedy, greedyKnown).every(({ met }) => met),
       reward: options.reward,
       versions: options.versions,
       nodes: options.nodes,
       seed: options.seed,
       groups: { accepted: view.accepted, refused: view.refused },
-      seconds: { setup: round(setupSeconds), run: round(runSeconds) },
+      seconds: {
+        setup: round(setupSeconds),
+        run: round(runSeconds),
+        tasks: round(tasksSeconds),
+        training: round(trainedSeconds - tasksSeconds),
+        evaluation: round(runSeconds - trainedSeconds),
+      },
     }
     await rm(join(demo, 'adapter'), { recursive: true, force: true })
     await cp(adapter, join(demo, 'adapter'), { recursive: true })
     await writeFile(join(demo, 'summary.json'), `${JSON.stringify(summary, null, 2)}\n`)
-    report(summary, heldOut, likeliest)
+    console.log(`\n${reportOf(summary, evaluations, played)}`)
   } finally {
     clearInterval(ticker)
     screen?.done()
@@ -280,43 +230,7 @@ async function main() {
 
 const round = (seconds) => Math.round(seconds * 10) / 10
 
-const measured = (evaluation) => ({
-  n: evaluation.n,
-  before: evaluation.before.mean,
-  after: evaluation.after.mean,
-  diff: evaluation.diff.mean,
-  diffStderr: evaluation.diff.stderr,
-  rewards: evaluation.rewards,
-  solvedBefore: evaluation.solvedBefore.mean,
-  solvedAfter: evaluation.solvedAfter.mean,
-  solvedDiffStderr: evaluation.solvedDiff.stderr,
-  callsBefore: evaluation.callsBefore,
-  callsAfter: evaluation.callsAfter,
-  callsReference: evaluation.callsReference,
-})
-
-function report({ groups, seconds, versions }, heldOut, likeliest) {
-  const estimate = ({ mean, stderr }) => `${mean.toFixed(3)} ± ${stderr.toFixed(3)}`
-  const share = ({ mean, stderr }) => `${(100 * mean).toFixed(1)} ± ${(100 * stderr).toFixed(1)} %`
-  const row = (name, before, after, diff = '') => `  ${name.padEnd(18)}${before.padEnd(19)}${after.padEnd(19)}${diff}`
-  const table = ({ rewards, solvedBefore, solvedAfter, solvedDiff, callsBefore, callsAfter }) =>
-    [
-      ...Object.entries(rewards).map(([name, { before, after, diff }]) =>
-        row(`reward ${name}`, estimate(before), estimate(after), estimate(diff)),
-      ),
-      row('solved exactly', share(solvedBefore), share(solvedAfter), share(solvedDiff)),
-      row('calls per task', callsBefore.toFixed(2), callsAfter.toFixed(2)),
-    ].join('\n')
-  console.log(`
-${heldOut.n} held-out tasks (± standard error over tasks); the reference solution makes ${heldOut.callsReference.toFixed(2)} calls per task
-${row('temperature 1', 'version 0', `version ${versions}`, 'paired difference')}
-${table(heldOut)}
-${row('temperature 0', 'version 0', `version ${versions}`, 'paired difference')}
-${table(likeliest)}
-
-groups: ${groups.accepted} accepted, ${groups.refused} refused · run: ${seconds.run} s after ${seconds.setup} s of set-up
-adapter: .demo/adapter (PEFT directory and GGUF) · summary: .demo/summary.json`)
-}
+const secondsSince = (started) => (performance.now() - started) / 1000
 
 try {
   await main()

@@ -13,8 +13,8 @@ import { createSeedStateCache, type Environment } from '../../servers/kernel/ind
 import { withSpeech } from '../../servers/load-speech.js'
 import { DEMO_PROFILE, SPLITS, type Split } from '../../tasks/dataset/index.js'
 import { contextFor, streamExamples } from '../../tasks/synthesis/index.js'
-import { codePointTokenizer, type Demonstrators, demonstrations } from '../demonstrations.js'
-import { shareOption, toolCallFormatOption } from '../options.js'
+import { codePointTokenizer, demonstrations } from '../demonstrations.js'
+import { toolCallFormatOption } from '../options.js'
 
 interface DemonstrationsOptions {
   count: number
@@ -27,17 +27,13 @@ interface DemonstrationsOptions {
   model?: string
   toolCallFormat: string
   shardSize: number
-  experts: number
 }
-
-/** Error rates of the non-expert demonstrators for the demo model (models/demo/README.md). */
-const DEMO_FLAWS = { stopEarly: 0.2, strayCall: 0.2, repeat: 0.1, malformed: 0.12 }
 
 export function addDemonstrationsCommand(program: Command): void {
   program
     .command('demonstrations')
     .description(
-      'Write demonstrations of demo tasks for supervised training: text for a tokenizer, or token shards for a model.',
+      'Write reference solutions of demo tasks for supervised training: text for a tokenizer, or token shards for a model.',
     )
     .requiredOption('--count <number>', 'number of tasks', integerOption(1, 10_000_000))
     .option('--seed <number>', 'seed of the tasks', integerOption(0, 0xffffffff), 0)
@@ -49,7 +45,6 @@ export function addDemonstrationsCommand(program: Command): void {
     .option('--model <gguf>', 'model with the vocabulary and chat template of --shards')
     .addOption(toolCallFormatOption())
     .option('--shard-size <number>', 'demonstrations per shard', integerOption(1, 1_000_000), 4000)
-    .option('--experts <share>', 'share of demonstrations without errors', shareOption, 0.25)
     .action(play)
 }
 
@@ -57,19 +52,11 @@ async function play(options: DemonstrationsOptions, command: Command): Promise<v
   const seedStates = createSeedStateCache()
   const environments = await environmentsNamed(options.environments)
   const toolCallFormat = toolCallFormatNamed(options.toolCallFormat)
-  const demonstrators: Demonstrators = { expertShare: options.experts, flaws: DEMO_FLAWS }
   if (options.corpus !== undefined) {
     if (options.chatTemplate === undefined) command.error('--corpus needs a chat template: give --chat-template')
     const tokenizer = codePointTokenizer(readFileSync(options.chatTemplate, 'utf8'))
     const language = { tokenizer, toolCallFormat }
-    const rollouts = demonstrations(
-      tasksOf(options, environments),
-      environments,
-      seedStates,
-      language,
-      demonstrators,
-      options.seed,
-    )
+    const rollouts = demonstrations(tasksOf(options, environments), environments, seedStates, language)
     await writeLines(options.corpus, rollouts, ({ tokens }) => ({ text: tokenizer.detokenize(tokens) }))
   }
   if (options.shards !== undefined) {
@@ -77,14 +64,7 @@ async function play(options: DemonstrationsOptions, command: Command): Promise<v
     const tokenizer = await openTokenizer(options.model)
     const language = { tokenizer, toolCallFormat }
     try {
-      const rollouts = demonstrations(
-        tasksOf(options, environments),
-        environments,
-        seedStates,
-        language,
-        demonstrators,
-        options.seed,
-      )
+      const rollouts = demonstrations(tasksOf(options, environments), environments, seedStates, language)
       await writeShards(options.shards, options.shardSize, rollouts)
     } finally {
       await tokenizer.close()

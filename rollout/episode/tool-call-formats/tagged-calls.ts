@@ -39,11 +39,6 @@ export function taggedCalls(marks: Marks): ToolCallFormat {
   const spoken = (message: string): string => (thinks ? message.slice(thoughtsEnd(message)) : message)
   const next: Piece = { markup: `${turnEnd}\n${assistant}` }
 
-  const writeCall = (called: string, args: JsonObject): string => {
-    const json = callText(called, args)
-    const spellsTag = tags.some((tag) => json.includes(tag))
-    return `${CALL_OPEN}\n${spellsTag ? escaped(json) : json}\n${CALL_CLOSE}`
-  }
   return {
     name,
     tags,
@@ -60,11 +55,10 @@ export function taggedCalls(marks: Marks): ToolCallFormat {
       return argumentSpans(message.slice(from)).map(([start, end]) => [from + start, from + end])
     },
     prose: (message) => prose(spoken(message)),
-    writeCall,
-    writeBrokenCall(called, args) {
-      const text = writeCall(called, args)
-      const brace = text.lastIndexOf('}')
-      return text.slice(0, brace) + text.slice(brace + 1)
+    writeCall(called, args) {
+      const json = callText(called, args)
+      const spellsTag = tags.some((tag) => json.includes(tag))
+      return `${CALL_OPEN}\n${spellsTag ? escaped(json) : json}\n${CALL_CLOSE}`
     },
     toolResults(payloads) {
       const blocks = payloads.flatMap((payload, i): Piece[] => [
