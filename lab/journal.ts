@@ -1,4 +1,5 @@
 import { appendFile, readFile, writeFile } from 'node:fs/promises'
+import writeFileAtomic from 'write-file-atomic'
 import type { z } from 'zod'
 import { CodedError } from '../common/errors/index.js'
 
@@ -11,6 +12,8 @@ export interface Journal<T> {
   readonly earlier: readonly T[]
   /** Appends results. */
   add(results: readonly T[]): Promise<void>
+  /** Writes these results in place of all others. */
+  replace(results: readonly T[]): Promise<void>
 }
 
 /**
@@ -40,9 +43,11 @@ export async function openJournal<T>(file: string, work: unknown, line: z.ZodTyp
     return parsed.data
   })
   await writeFile(file, [header, ...rest].map((one) => `${one}\n`).join(''))
+  const textOf = (results: readonly T[]): string => results.map((one) => `${JSON.stringify(one)}\n`).join('')
   return {
     earlier,
-    add: (results) => appendFile(file, results.map((one) => `${JSON.stringify(one)}\n`).join('')),
+    add: (results) => appendFile(file, textOf(results)),
+    replace: (results) => writeFileAtomic(file, `${header}\n${textOf(results)}`),
   }
 }
 

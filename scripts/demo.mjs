@@ -7,7 +7,7 @@ import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { gateOf } from './demo/gate.mjs'
-import { reportOf, rewardsAndSolvedOf, solvedOf } from './demo/report.mjs'
+import { compared, reportOf, rewardsAndSolvedOf, solvedOf } from './demo/report.mjs'
 import {
   datasets,
   EVALUATORS,
@@ -169,36 +169,35 @@ async function main() {
 
     console.log(`Evaluating version 0 and version ${options.versions} on held-out tasks …`)
     const adapterFile = join(adapter, 'adapter.gguf')
-    const evaluate = async (dataset, ...sampling) => {
+    const evaluate = async (dataset, samples) => {
       const { stdout } = await execa(
         process.execPath,
         [
-          ...[bin('lab'), 'eval', '--model', model, '--adapter', adapterFile],
-          ...['--tasks', `${options.tasks}`, '--dataset', join(folder, dataset), '--seed', `${options.seed}`],
-          ...['--workers', `${EVALUATORS}`, '--reward', options.reward, '--json', ...sampling],
+          ...[bin('lab'), 'eval', '--model', model, '--adapter', adapterFile, '--dataset', join(folder, dataset)],
+          ...['--tasks', `${options.tasks}`, '--samples', `${samples}`, '--seed', `${options.seed}`],
+          ...['--workers', `${EVALUATORS}`, '--json'],
         ],
         { cancelSignal: stop.signal, stderr: 'inherit' },
       )
       return JSON.parse(stdout)
     }
-    const evaluations = {
-      greedy: await evaluate('tasks', '--temperature', '0'),
-      greedyKnown: await evaluate('known-tasks', '--temperature', '0'),
-      heldOut: await evaluate('tasks', '--samples', `${options.samples}`),
-    }
+    const onNew = await evaluate('tasks', options.samples)
+    const onKnown = await evaluate('known-tasks', 0)
+    const greedy = solvedOf(compared(onNew, 'greedy'))
+    const greedyKnown = solvedOf(compared(onKnown, 'greedy'))
+    const heldOut = rewardsAndSolvedOf(compared(onNew, 'sampled'), options.reward)
     const { taskThatChanged } = await import('./demo/one-task.mjs')
     const played = await taskThatChanged({
       ...{ model, adapter: adapterFile, dataset: join(folder, 'tasks') },
       ...{ reward: options.reward, limit: options.tasks, signal: stop.signal },
     })
     const runSeconds = secondsSince(started)
-    const [greedy, greedyKnown] = [solvedOf(evaluations.greedy), solvedOf(evaluations.greedyKnown)]
     const summary = {
       environments: { new: NEW_ENVIRONMENT, known: KNOWN_ENVIRONMENTS },
       // At temperature 0: on the new environment, and on those that the base knew.
       ...{ greedy, greedyKnown },
       // At temperature 1, on the new environment.
-      heldOut: rewardsAndSolvedOf(evaluations.heldOut),
+      heldOut,
       goalReached: gateOf(greedy, greedyKnown).every(({ met }) => met),
       reward: options.reward,
       versions: options.versions,
@@ -216,7 +215,7 @@ async function main() {
     await rm(join(demo, 'adapter'), { recursive: true, force: true })
     await cp(adapter, join(demo, 'adapter'), { recursive: true })
     await writeFile(join(demo, 'summary.json'), `${JSON.stringify(summary, null, 2)}\n`)
-    console.log(`\n${reportOf(summary, evaluations, played)}`)
+    console.log(`\n${reportOf(summary, { onNew, onKnown }, played)}`)
   } finally {
     clearInterval(ticker)
     screen?.done()

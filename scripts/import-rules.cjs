@@ -149,7 +149,7 @@ const ONE_ADAPTER = {
   qr: '^coordinator/(commands/invitation|dashboard/pages/join)\\.ts$',
   '@peculiar/asn1-x509': '^coordinator/versions/run-certificate\\.ts$',
   '@huggingface/hub': '^node/adapters/hub\\.ts$',
-  openai: '^rollout/chat/openai-chat\\.ts$',
+  openai: '^rollout/chat/openai-client\\.ts$',
   'es-module-lexer': '^servers/authoring/source\\.ts$',
 }
 

@@ -1,6 +1,6 @@
 import { CodedError } from '../../common/errors/index.js'
 import { type AdapterFile, type EngineOptions, type EngineProcess, openEngine } from '../../rollout/engine/index.js'
-import { type EpisodeRuntime, estimate, evaluatePolicies, hasCapacity, type Task } from '../../rollout/episode/index.js'
+import { type EpisodeRuntime, estimate, evaluatePolicy, hasCapacity, type Task } from '../../rollout/episode/index.js'
 import type { BlobStore, Clock } from '../../swarm/index.js'
 import type { EventOf } from '../ledger/events.js'
 import type { Recorder } from '../ledger/recorder.js'
@@ -111,8 +111,8 @@ async function scoreOf(
   })
   try {
     const settings = { samplesPerTask: 1, slots, seed: SEED, temperature: 1, limits }
-    const [results] = await evaluatePolicies(fitting, [adapter], [engine], runtime, settings, signal)
-    const of = (value: 'reward' | 'solved' | 'calls'): readonly number[] => results!.map((result) => result[value])
+    const results = await evaluatePolicy(fitting, adapter, [engine], runtime, settings, signal)
+    const of = (value: 'reward' | 'solved' | 'calls'): readonly number[] => results.map((result) => result[value])
     const meanDue = fitting.reduce((sum, { groundTruth }) => sum + groundTruth.length, 0) / fitting.length
     return {
       ...{ version, adapterSha256, tasks: fitting.length, tooLong: tasks.length - fitting.length },

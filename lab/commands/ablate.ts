@@ -10,7 +10,7 @@ import { type EngineProcess, hashFile, openEngine, openTokenizer } from '../../r
 import {
   createEpisodeRuntime,
   type EpisodeRuntime,
-  evaluatePolicies,
+  evaluatePolicy,
   type Task,
   toolCallFormatNamed,
 } from '../../rollout/episode/index.js'
@@ -159,8 +159,7 @@ async function ablateModel(options: AblateOptions, signal: AbortSignal): Promise
         train,
         async evaluate(adapter, seed, inner) {
           const settings = { samplesPerTask, slots: EVALUATED_SLOTS, seed, temperature: 1, limits }
-          const [results] = await evaluatePolicies(evaluated, [adapter], engines, runtime, settings, inner)
-          return results!
+          return evaluatePolicy(evaluated, adapter, engines, runtime, settings, inner)
         },
         async onCell({ variant, seed, tasks: solved }, done, wanted) {
           const share = solved.reduce((sum, task) => sum + task.solved, 0) / solved.length

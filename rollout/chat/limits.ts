@@ -9,3 +9,13 @@ export const READ_LIMITS = {
   /** Entries of a server's list of models. */
   models: 10_000,
 } as const
+
+/** Limits of a reply with tool calls. */
+export const TOOL_CHAT_LIMITS = {
+  /** Calls of one reply: an episode executes 24 at most. */
+  calls: 128,
+  idChars: 300,
+  nameChars: 1000,
+  /** Characters of one call's arguments. */
+  argumentChars: 128 << 10,
+} as const

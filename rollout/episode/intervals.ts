@@ -1,4 +1,4 @@
-import type { Estimate } from './evaluation.js'
+import type { Estimate } from './estimate.js'
 
 /** A 95 % confidence interval. */
 export interface Interval {

@@ -1,4 +1,5 @@
 export { FACT_LIMITS, factsToState, type ReadText, type ReferenceTurn, readText, statesValue } from './facts.js'
+export { FAILURE_CLASSES, type FailureClass, failureOf } from './failure-class.js'
 export { callBudget, PAPER, PAPER_SETTINGS, paperReward } from './paper.js'
 export type { RewardPreset } from './preset.js'
 export { PresetError, REWARD_PRESETS, rewardPreset } from './presets.js'

@@ -16,7 +16,7 @@ export const KNOWN_ENVIRONMENTS = ['banking', 'calendar', 'email', 'issue_tracke
 
 const DEFAULTS = { seed: 0, versions: 16, nodes: 3, tasks: 300, samples: 1 }
 /** Reward presets to train with. The evaluation reports the rewards of all presets. */
-const REWARDS = ['paper', 'outcome']
+export const REWARDS = ['paper', 'outcome']
 /** Engines of the evaluation: one per core, each with 32 rollouts at a time. */
 export const EVALUATORS = Math.min(availableParallelism(), 4)
 const TRAINING_TASKS = 1500

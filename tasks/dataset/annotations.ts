@@ -2,7 +2,7 @@ import { readFile, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import writeFileAtomic from 'write-file-atomic'
 import { shareInterval } from '../../rollout/episode/index.js'
-import { CARD_FILE, withAnnotations } from './card.js'
+import { CARD_FILE, withSection } from './card.js'
 import { DatasetError } from './errors.js'
 import { type Annotation, annotationsIn, VERDICTS } from './filled-annotation-form.js'
 import { describeFile, MANIFEST_FILE, serializeManifest } from './manifest.js'
@@ -35,7 +35,7 @@ export async function addAnnotations(dataset: Dataset, forms: readonly string[],
       cause,
     })
   })
-  await writeFileAtomic(path, withAnnotations(card, section))
+  await writeFileAtomic(path, withSection(card, section))
   const described = await describeFile(folder, CARD_FILE)
   const files = manifest.files.map((entry) => (entry.path === CARD_FILE ? described : entry))
   await writeFileAtomic(join(folder, MANIFEST_FILE), serializeManifest({ ...manifest, files }))

@@ -13,8 +13,8 @@ import { profileTable } from './profile-table.js'
 import { KINDS, type Statistics, sumOf } from './statistics.js'
 
 export const CARD_FILE = 'README.md'
-/** Heading after the annotations. */
-const AFTER_ANNOTATIONS = '## Fields'
+/** Heading after the sections that are added later: profiles of policies, and annotations. */
+const AFTER_ADDED = '## Fields'
 
 /** Number of least covered tools and of edges that the card lists. */
 const LEAST = 10
@@ -62,24 +62,26 @@ export function renderCard(content: CardContent): string {
     ...sanitySection(outcome),
     ...probeSection(outcome),
     ...baselineSection(outcome),
-    [AFTER_ANNOTATIONS, FIELDS],
+    [AFTER_ADDED, FIELDS],
     ['## Loading', ...LOADING],
     ['## Provenance', ...provenance(info)],
   ]
   return `---\n${frontMatter(info, statistics)}---\n\n${sections.map((section) => section.join('\n\n')).join('\n\n')}\n`
 }
 
-/** Returns the card with a new annotation section in place of an earlier one. @throws DatasetError `bad_manifest` if the card is not from this program */
-export function withAnnotations(card: string, section: string): string {
+/**
+ * Returns the card with a section in place of an earlier one with the same heading. A new section precedes the fields.
+ * @param section  its heading is of the second level, and it has no other one
+ * @throws DatasetError `bad_manifest` if the card is not from this program
+ */
+export function withSection(card: string, section: string): string {
   const [heading] = section.split('\n', 1)
-  const end = card.indexOf(`\n${AFTER_ANNOTATIONS}\n`)
-  if (end === -1)
-    throw new DatasetError(
-      'bad_manifest',
-      `${CARD_FILE} has no heading "${AFTER_ANNOTATIONS}": make the data set again`,
-    )
+  const fields = card.indexOf(`\n${AFTER_ADDED}\n`)
+  if (fields === -1)
+    throw new DatasetError('bad_manifest', `${CARD_FILE} has no heading "${AFTER_ADDED}": make the data set again`)
   const earlier = card.indexOf(`\n${heading}\n`)
-  return `${card.slice(0, earlier === -1 ? end : Math.min(earlier, end))}\n${section}\n${card.slice(end)}`
+  const [from, to] = earlier === -1 ? [fields, fields] : [earlier, card.indexOf('\n## ', earlier + 1)]
+  return `${card.slice(0, from)}\n${section}\n${card.slice(to === -1 ? card.length : to)}`
 }
 
 function frontMatter(info: DatasetInfo, statistics: Statistics): string {

@@ -17,6 +17,7 @@ export { renderExample, renderOverview } from './inspect.js'
 export type { Manifest } from './manifest.js'
 export { markdownTable, percent } from './markdown.js'
 export { type ChatMessage, messagesOf, type ToolSchema, toolSchemasOf } from './messages.js'
+export { addProfiles, type PolicyProfile, PROFILES_FILE } from './policy-profiles.js'
 export * from './profile.js'
 export { type Dataset, type OpenDatasetOptions, openDataset, type ReadExample, readExamples } from './read.js'
 export {

@@ -33,6 +33,7 @@ import { domainRulesProblem } from './domain-rules-kept.js'
 import { ExampleMismatch, type MismatchCode } from './errors.js'
 import type { Example, ReferenceCall } from './example.js'
 import { checkFile, parquetPath, recordsPath } from './manifest.js'
+import { checkProfiles } from './policy-profiles.js'
 import { SPLITS } from './profile.js'
 import { type Dataset, readExamples } from './read.js'
 import { lineOf, recordOf } from './record.js'
@@ -240,17 +241,19 @@ export async function verifyFile(
 }
 
 /**
- * Verifies every split of a data set and the hashes of its Parquet files.
+ * Verifies every split of a data set, the hashes of its Parquet files, and the profiles of policies with their table in the card.
  * @throws the errors of `verifyFile`
  */
 export async function verifyDataset(
-  { folder, manifest }: Dataset,
+  dataset: Dataset,
   catalogue: Catalogue,
   seedStates: SeedStateCache,
   signal: AbortSignal,
 ): Promise<Verified> {
+  const { folder, manifest } = dataset
   let [examples, calls] = [0, 0]
   for (const split of SPLITS) await checkFile(folder, manifest, parquetPath(split), signal)
+  await checkProfiles(dataset)
   for (const split of SPLITS) {
     const verified = await verifyFile(join(folder, recordsPath(split)), catalogue, seedStates, signal)
     examples += verified.examples

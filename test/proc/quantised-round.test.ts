@@ -14,6 +14,7 @@ import { dryRun } from '../../coordinator/service/dry-run.js'
 import { heldOutTasks, scoreVersions } from '../../coordinator/service/held-out.js'
 import { readConfig } from '../../coordinator/settings/config.js'
 import { readTaskSet } from '../../coordinator/settings/task-set.js'
+import type { Summary } from '../../lab/evaluation/summary.js'
 import { type EngineOptions, openEngine, openTokenizer } from '../../rollout/engine/index.js'
 import { createEpisodeRuntime, DEFAULT_RULES, rulesNamed } from '../../rollout/episode/index.js'
 import { type Calibration, parseCalibration } from '../../rollout/verification/index.js'
@@ -139,14 +140,15 @@ test('`prove-node verify` verifies its group with the caches of the run, and not
 test('`prove-lab eval` takes them from the run, says so, and compares with others when it is asked to', async (round) => {
   const { config, model, dataset, dataDir, state } = round
   const adapter = (await createBlobStore(join(dataDir, 'blobs'))).path(state.current!.adapterSha256)
-  const evaluate = async (...more: readonly string[]): Promise<{ backend: string; n: number }> => {
-    const settings = { model, adapter, dataset, config, tasks: 2, workers: 1, slots: 2 }
-    return JSON.parse((await lab('eval', settings, '--json', ...more)).stdout)
+  const evaluate = async (...more: readonly string[]): Promise<{ tasks: number; backends: string[] }> => {
+    const settings = { model, adapter, dataset, config, tasks: 2, workers: 1, slots: 2, samples: 0 }
+    const { tasks, policies } = JSON.parse((await lab('eval', settings, '--json', ...more)).stdout) as Summary
+    return { tasks, backends: policies.map(({ backend }) => backend!) }
   }
-  const { n, backend } = await evaluate()
-  assert.equal(n, 2)
-  assert.ok(backend.startsWith(`${BACKEND}@`), backend)
-  assert.match((await evaluate('--cache-type', 'f16')).backend, /^cpu@/)
+  const { tasks, backends } = await evaluate()
+  assert.equal(tasks, 2)
+  assert.equal([backends.length, backends.every((backend) => backend.startsWith(`${BACKEND}@`))], [2, true])
+  for (const backend of (await evaluate('--cache-type', 'f16')).backends) assert.match(backend, /^cpu@/)
 })
 
 /** Opens engines as the programs do, on the CPU, and remembers what they say of themselves. */

@@ -151,7 +151,22 @@ test('an evaluation reports and records the decisions of its user simulator', as
   const tiny = join(checkout, 'test', 'fixtures', 'tiny')
   const [adapter] = (await readdir(tiny)).filter((name) => name.startsWith('lora-'))
   // Messages of an untrained model ask for nothing; the user insists twice and leaves.
-  const flags = ['--dataset', 'set', '--tasks', '2', '--slots', '2', '--workers', '1', '--json', '--results', 'results']
+  const flags = [
+    '--dataset',
+    'set',
+    '--tasks',
+    '2',
+    '--slots',
+    '2',
+    '--workers',
+    '1',
+    '--samples',
+    '1',
+    '--no-greedy',
+    '--json',
+    '--out',
+    'out',
+  ]
   const files = ['--model', join(tiny, 'base.gguf'), '--adapter', join(tiny, adapter!)]
   const evaluate = (...args: string[]) =>
     execa(process.execPath, [join(checkout, 'dist', 'lab', 'main.js'), 'eval', ...files, ...flags, ...args], {
@@ -164,9 +179,9 @@ test('an evaluation reports and records the decisions of its user simulator', as
     assert.ok(understood.messages > 0)
     assert.equal(understood, { by: 'tiny-teacher', messages: understood.messages, asked: 0, byRules: 0 })
     assert.match(stderr, `user simulator tiny-teacher: ${model.asked.length} message`)
-    const lines = (await readFile(join(folder, 'results'), 'utf8')).trim().split('\n')
+    const lines = (await readFile(join(folder, 'out', 'results.jsonl'), 'utf8')).trim().split('\n')
     const kept = lines.slice(1).flatMap((line) => {
-      const { played } = JSON.parse(line) as { played: { understood: unknown[] }[] }
+      const { played = [] } = JSON.parse(line) as { played?: { understood: unknown[] }[] }
       return played.flatMap((one) => one.understood)
     })
     assert.equal(

@@ -43,7 +43,7 @@ export async function startServer(behaviour: Behaviour): Promise<TestServer> {
     const chunks: Buffer[] = []
     for await (const chunk of request) chunks.push(chunk as Buffer)
     const body = JSON.parse(Buffer.concat(chunks).toString()) as Asked['body']
-    const prompt = (body.messages as { content: string }[])[1]!.content
+    const prompt = (body.messages as { content: string }[])[1]?.content ?? ''
     const next = {
       ...{ headers: request.headers, body, prompt },
       get drafts() {

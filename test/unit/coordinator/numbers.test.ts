@@ -6,9 +6,8 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { type BatchContent, writeBatch } from '../../../coordinator/jobs/batch-folder.js'
 import { encodeSafetensors, type FlatTensor } from '../../../coordinator/jobs/safetensors.js'
-import { comparePolicies } from '../../../lab/compare-policies.js'
 import { sha256 } from '../../../proto/index.js'
-import { estimate, meanInterval, shareInterval, type TaskResult } from '../../../rollout/episode/index.js'
+import { estimate, meanInterval, shareInterval } from '../../../rollout/episode/index.js'
 import { groundTruthScript, lendingTask, play, runtimeOf } from '../../support/scripted.js'
 
 const near = (actual: number, expected: number): void =>
@@ -44,73 +43,6 @@ test('the interval of a share is Wilson’s, also of none and of all', () => {
   assert.equal(interval(0, 10), [0, 0.2775])
   assert.equal(interval(1, 10), [0.7225, 1])
   assert.equal(interval(0.5, 50), [0.3664, 0.6336])
-})
-
-const result = (taskId: string, reward: number, solved: number, calls: number): TaskResult => ({
-  taskId,
-  reward,
-  rewards: { paper: reward, outcome: -reward },
-  solved,
-  calls,
-})
-
-test('two policies are compared task by task', () => {
-  const before = [result('a', 0.5, 0, 1), result('b', 1, 0.5, 2), result('c', 0.75, 0, 3)]
-  const after = [result('a', 1, 0.5, 2), result('b', 1.25, 1, 2), result('c', 1.5, 1, 5)]
-  const {
-    n,
-    before: was,
-    after: is,
-    diff,
-    rewards,
-    solvedBefore,
-    solvedAfter,
-    solvedDiff,
-    callsBefore,
-    callsAfter,
-  } = comparePolicies(before, after)
-  assert.is(n, 3)
-  near(was.mean, 0.75)
-  near(was.stderr, Math.sqrt(0.125 / 2 / 3))
-  near(is.mean, 1.25)
-  near(is.stderr, Math.sqrt(0.125 / 2 / 3))
-  // Differences 0.5, 0.25, 0.75: mean 0.5, squared deviations 0 + 0.0625 + 0.0625.
-  near(diff.mean, 0.5)
-  near(diff.stderr, Math.sqrt(0.125 / 2 / 3))
-  assert.equal(rewards.paper, { before: was, after: is, diff })
-  near(rewards.outcome!.diff.mean, -0.5)
-  near(solvedBefore.mean, 1 / 6)
-  near(solvedAfter.mean, 5 / 6)
-  // Differences 0.5, 0.5, 1: mean 2/3, squared deviations 1/36 + 1/36 + 1/9 = 1/6.
-  near(solvedDiff.mean, 2 / 3)
-  near(solvedDiff.stderr, Math.sqrt(1 / 6 / 2 / 3))
-  near(callsBefore, 2)
-  near(callsAfter, 3)
-})
-
-test('a policy compared with itself differs by exactly nothing', () => {
-  const same = [result('a', 0.1, 0, 1), result('b', 0.7, 1, 2)]
-  assert.equal(comparePolicies(same, same).diff, { mean: 0, stderr: 0 })
-})
-
-test('evaluations of other tasks, or in another order, are not compared', () => {
-  const [a, b, c] = ['a', 'b', 'c'].map((id) => result(id, 1, 1, 1)) as [TaskResult, TaskResult, TaskResult]
-  for (const [before, after] of [
-    [
-      [a, b],
-      [a, c],
-    ],
-    [
-      [a, b],
-      [b, a],
-    ],
-    [
-      [a, b, c],
-      [a, b],
-    ],
-  ] as const) {
-    assert.throws(() => comparePolicies(before, after), /not of the same tasks/)
-  }
 })
 
 /** Reads a safetensors file back, by the format's description alone. */

@@ -4,8 +4,10 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { CodedError } from '../../../common/errors/index.js'
 import {
+  attemptsOf,
   createRecordedSource,
-  evaluatePolicies,
+  enginePlayer,
+  playAll,
   playEpisode,
   promptOf,
   RecordingMismatch,
@@ -373,14 +375,15 @@ test('an evaluation records the decisions of its user simulator', () =>
       usePolicy: async () => undefined,
       openSlots: async (requests: readonly object[]) => requests.map(() => scriptedSource(script, tokenizer)),
     }
-    const settings = { samplesPerTask: 2, slots: 2, seed: 3, temperature: 1, limits: AMPLE }
+    const attempts = attemptsOf([asking], [{ samples: 2, temperature: 1 }], 3, AMPLE)
     const understoodIn = async (more: object) => {
-      const [results] = await evaluatePolicies([asking], [null], [engine], played, { ...settings, ...more }, patience())
-      return results![0]!.understood
+      const player = enginePlayer(engine, () => null, played, { limits: AMPLE, ...more })
+      const [results] = await playAll(attempts, { policies: [0], together: 2 }, [player], patience())
+      return results!.map((one) => one.understood)
     }
     const understood = { asked: true, by: 'tiny-teacher' }
-    assert.equal(await understoodIn({ userSimulator: user }), [understood, understood])
-    assert.is(await understoodIn({}), undefined)
+    assert.equal(await understoodIn({ userSimulator: user }), [[understood], [understood]])
+    assert.equal(await understoodIn({}), [undefined, undefined])
   }))
 
 test.run()

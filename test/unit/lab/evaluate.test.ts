@@ -8,11 +8,14 @@ import { fittingTasks, limitsOf } from '../../../lab/fitting-tasks.js'
 import { type JournalError, openJournal } from '../../../lab/journal.js'
 import type { AdapterFile, Engine, SlotRequest } from '../../../rollout/engine/types.js'
 import {
+  attemptsOf,
   DEFAULT_LIMITS,
-  evaluatePolicies,
+  enginePlayer,
+  evaluatePolicy,
+  type Played,
   type PlayedTogether,
+  playAll,
   promptOf,
-  type TaskResult,
 } from '../../../rollout/episode/index.js'
 import { patience } from '../../support/patience.js'
 import {
@@ -27,10 +30,22 @@ import {
 const TASKS = ['Please lend emma to Ada.', 'Could Ada have emma?', 'Ada wants to read emma.'].map((wish) =>
   lendingTask({ turns: [wish, 'Now take that loan back.'] }),
 )
-const SETTINGS = { samplesPerTask: 3, slots: 2, seed: 7, temperature: 1, limits: AMPLE }
+const ATTEMPTS = attemptsOf(
+  TASKS,
+  [
+    { temperature: 0, samples: 1 },
+    { temperature: 1, samples: 3 },
+  ],
+  7,
+  AMPLE,
+)
+/** Indices of the base and of the adapter. */
+const POLICIES = { policies: [0, 1], together: 2 }
 const ADAPTER: AdapterFile = { path: 'adapter.gguf', sha256: 'ab'.repeat(32) }
 const runtime = runtimeOf()
 const tokenizer = scriptTokenizer()
+const playerOf = (engine: Engine) =>
+  enginePlayer(engine, (policy) => [null, ADAPTER][policy]!, runtime, { limits: AMPLE })
 
 /** The adapter solves every task; the base only where the sampler is lucky. */
 function engineThat(played: string[]): Engine {
@@ -55,22 +70,18 @@ function engineThat(played: string[]): Engine {
   }
 }
 
-async function evaluate(workers: number): Promise<{ results: TaskResult[][]; played: string[][] }> {
+async function evaluate(workers: number): Promise<{ results: Played[][]; played: string[][] }> {
   const played = Array.from({ length: workers }, (): string[] => [])
-  const engines = played.map(engineThat)
-  const results = await evaluatePolicies(TASKS, [null, ADAPTER], engines, runtime, SETTINGS, patience())
-  return { results, played }
+  const players = played.map((log) => playerOf(engineThat(log)))
+  return { results: await playAll(ATTEMPTS, POLICIES, players, patience()), played }
 }
 
 test('an evaluation does not depend on which engine plays what', async () => {
   const alone = await evaluate(1)
   const [before, after] = alone.results
-  assert.equal(
-    before!.map(({ taskId }) => taskId),
-    TASKS.map(({ id }) => id),
-  )
-  assert.ok(after!.every(({ solved }) => solved === 1))
-  assert.ok(before!.some(({ solved }) => solved < 1))
+  assert.equal([before!.length, after!.length], [12, 12])
+  assert.ok(after!.every(({ failure }) => failure === null))
+  assert.ok(before!.some(({ failure }) => failure === 'no_call'))
   for (const workers of [2, 3, 20]) {
     const shared = await evaluate(workers)
     assert.equal(shared.results, alone.results)
@@ -84,19 +95,19 @@ test('engines begin with different policies and share the work', async () => {
     played.map(([first]) => first!.split(' ')[0]),
     ['undefined', 'adapter.gguf'],
   )
-  // Nine rollouts of each policy, two at a time.
-  assert.is(played.flat().length, 10)
+  // Twelve rollouts of each policy, two at a time.
+  assert.is(played.flat().length, 12)
 })
 
-test('two policies get the same random numbers', async () => {
+test('all policies get the same random numbers, and each rollout its own', async () => {
   const { played } = await evaluate(1)
   const seeds = (policy: string): string[] =>
-    played.flat().flatMap((entry) => (entry.startsWith(policy) ? entry.split(' ')[1]! : []))
+    played.flat().flatMap((entry) => (entry.startsWith(policy) ? entry.split(' ')[1]!.split(',') : []))
   assert.equal(seeds('undefined'), seeds('adapter.gguf'))
-  assert.is(new Set(seeds('undefined').join().split(',')).size, 9)
+  assert.is(new Set(seeds('undefined').slice(3)).size, 9)
 })
 
-test('every rollout is sampled at the temperature of the evaluation', async () => {
+test('greedy rollouts are sampled at temperature 0, and the others at theirs', async () => {
   const asked: (number | undefined)[] = []
   const engine = engineThat([])
   const listening: Engine = {
@@ -106,22 +117,36 @@ test('every rollout is sampled at the temperature of the evaluation', async () =
       return engine.openSlots(requests, signal)
     },
   }
-  const settings = { ...SETTINGS, samplesPerTask: 1, temperature: 0 }
-  await evaluatePolicies(TASKS, [null, ADAPTER], [listening], runtime, settings, patience())
-  assert.equal(asked, [0, 0, 0, 0, 0, 0])
+  await playAll(ATTEMPTS, { policies: [0], together: 2 }, [playerOf(listening)], patience())
+  assert.equal(asked, [...new Array(3).fill(0), ...new Array(9).fill(1)])
+})
+
+test('the results of one policy are averaged by task', async () => {
+  const settings = { samplesPerTask: 3, slots: 2, seed: 7, temperature: 1, limits: AMPLE }
+  const evaluated = await evaluatePolicy(TASKS, null, [engineThat([])], runtime, settings, patience())
+  const [base] = (await evaluate(1)).results
+  for (const [i, { taskId, reward, rewards, solved, calls }] of evaluated.entries()) {
+    const rollouts = base!.slice(3 + 3 * i, 6 + 3 * i)
+    assert.is(taskId, TASKS[i]!.id)
+    assert.is(reward, rewards.paper)
+    assert.is(Math.round(3 * solved), rollouts.filter(({ failure }) => failure === null).length)
+    assert.is(
+      Math.round(3 * calls),
+      rollouts.reduce((sum, one) => sum + one.calls, 0),
+    )
+  }
 })
 
 test('a stopped evaluation resumes to the same results', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'prove-evaluation-'))
   const file = join(folder, 'results.jsonl')
   const line = z.custom<PlayedTogether>((value) => typeof value === 'object')
-  const run = async (): Promise<{ results: TaskResult[][]; played: string[]; seen: number[] }> => {
+  const run = async (): Promise<{ results: Played[][]; played: string[] }> => {
     const played: string[] = []
-    const seen: number[] = []
-    const record = { ...(await openJournal(file, SETTINGS, line)), onProgress: (done: number) => seen.push(done) }
-    const policies = [null, ADAPTER]
-    const results = await evaluatePolicies(TASKS, policies, [engineThat(played)], runtime, SETTINGS, patience(), record)
-    return { results, played, seen }
+    const { earlier, add } = await openJournal(file, { seed: 7 }, line)
+    const record = { earlier, add: (result: PlayedTogether) => add([result]) }
+    const results = await playAll(ATTEMPTS, POLICIES, [playerOf(engineThat(played))], patience(), record)
+    return { results, played }
   }
   try {
     const whole = await run()
@@ -131,9 +156,8 @@ test('a stopped evaluation resumes to the same results', async () => {
     const rest = await run()
     assert.equal(rest.results, whole.results)
     assert.is(rest.played.length, whole.played.length - 3)
-    assert.is(rest.seen.at(-1), 18)
     assert.is(await readFile(file, 'utf8'), lines.join('\n'))
-    const other = await openJournal(file, { ...SETTINGS, seed: 8 }, line).then(
+    const other = await openJournal(file, { seed: 8 }, line).then(
       () => null,
       (error: JournalError) => error,
     )
