@@ -1,7 +1,8 @@
 // Runs the whole loop on one machine: a coordinator and volunteers as separate processes, which teach the base an environment that it
 // hardly knows, and an evaluation on held-out tasks before and after training.
-// Usage: npm run demo -- [--seed N] [--versions N] [--nodes N] [--tasks N] [--samples N] [--reward NAME] [--gpu] [--built]
-//   --tasks: held-out tasks of each evaluation; --samples: rollouts per task at temperature 1; --built: runs what is in dist/, without set-up
+// Usage: npm run demo -- [--seed N] [--versions N] [--nodes N] [--tasks N] [--samples N] [--reward NAME] [--gpu] [--built] [--gate]
+//   --tasks: held-out tasks of each evaluation; --samples: rollouts per task at temperature 1; --built: runs what is in dist/, without set-up;
+//   --gate: ends with status 1 if the goal is missed
 import { existsSync } from 'node:fs'
 import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -216,6 +217,7 @@ async function main() {
     await cp(adapter, join(demo, 'adapter'), { recursive: true })
     await writeFile(join(demo, 'summary.json'), `${JSON.stringify(summary, null, 2)}\n`)
     console.log(`\n${reportOf(summary, { onNew, onKnown }, played)}`)
+    if (options.gate && !summary.goalReached) process.exitCode = 1
   } finally {
     clearInterval(ticker)
     screen?.done()

@@ -20,6 +20,7 @@ const PARTS = {
     args: ['scripts/test.mjs', '--built', 'proc/quantised-round'],
     env: { PROVE_TEST_QUANTISATION: 'q4_k_m' },
   }),
+  demo: (seed) => ({ args: ['scripts/demo.mjs', '--built', '--gate', '--seed', `${seed}`] }),
   // No two nights share a seed.
   chaos: (seed) => ({ args: ['scripts/chaos.mjs', '--seed', `${seed * SEEDS}`, '--seeds', `${SEEDS}`] }),
   kills: (seed) => ({ args: ['scripts/chaos.mjs', '--processes', '--seed', `${seed}`] }),

@@ -35,8 +35,8 @@ const KNOWN = 'banking,calendar,email,issue_tracker'
 /** The environment of which it sees few demonstrations, and only while the learning rate falls. */
 const NEW = 'iot_devices'
 /** Demonstrations, tokens of training and seeds. Each demonstration is read at most once. */
-const PLATEAU = { tokens: 'TOKENS1', sets: [100, 101, 102], count: '6000' }
-const DECAY = { tokens: 'TOKENS2', known: { seed: '103', count: '3000' }, new: { seed: '200', count: '400' } }
+const PLATEAU = { tokens: '3820000', warmUp: '0.0168', sets: [100, 101], count: '6000' }
+const DECAY = { tokens: '1390000', known: { seed: '104', count: '3000' }, new: { seed: '201', count: '1000' } }
 const template = join(here, 'chat-template.jinja')
 
 const isWindows = process.platform === 'win32'
@@ -99,7 +99,7 @@ shards('held-out', paths.heldOut, KNOWN, '600', 3, '--split', 'held-out')
 finetune(
   'plateau',
   ...['--start', paths.start, '--shards', paths.known, '--out', paths.plateau],
-  ...['--tokens', PLATEAU.tokens, '--decay', '0'],
+  ...['--tokens', PLATEAU.tokens, '--warm-up', PLATEAU.warmUp, '--decay', '0'],
 )
 finetune(
   'decay',

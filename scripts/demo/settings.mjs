@@ -25,7 +25,7 @@ export function readOptions() {
   const names = [...Object.keys(DEFAULTS), 'reward']
   const options = Object.fromEntries(names.map((name) => [name, { type: 'string' }]))
   const flag = { type: 'boolean', default: false }
-  const { values } = parseArgs({ options: { ...options, gpu: flag, built: flag } })
+  const { values } = parseArgs({ options: { ...options, gpu: flag, built: flag, gate: flag } })
   const numbers = Object.entries(DEFAULTS).map(([name, standard]) => {
     const value = values[name] === undefined ? standard : Number(values[name])
     if (!Number.isInteger(value) || value < (name === 'seed' ? 0 : 1))
@@ -34,7 +34,7 @@ export function readOptions() {
   })
   const { reward = REWARDS[0] } = values
   if (!REWARDS.includes(reward)) throw new Error(`--reward must be one of ${REWARDS.join(', ')}`)
-  return { ...Object.fromEntries(numbers), reward, gpu: values.gpu, built: values.built }
+  return { ...Object.fromEntries(numbers), reward, gpu: values.gpu, built: values.built, gate: values.gate }
 }
 
 /** Returns the demo's run.yaml. With small batches of groups a version takes well under a minute on two cores. */
@@ -49,9 +49,9 @@ export const runConfig = ({ seed, versions, reward, gpu }) => ({
   versions,
   maxStaleness: 1,
   // There is a calibration for CPUs only: with a GPU groups are not audited.
-  audit: { calibrations: gpu ? [] : [calibration] },
+  audit: { calibrations: [] },
   rounds: { registrationMs: 1000 },
-  trainer: { settings: { seed, device: gpu ? 'cuda' : 'cpu', optimizer: { lr: 1e-3 } } },
+  trainer: { settings: { seed, device: gpu ? 'cuda' : 'cpu', optimizer: { lr: 3e-3 } } },
 })
 
 const synthesize = (environments, seed, training, heldOut) => [
