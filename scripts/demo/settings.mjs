@@ -6,15 +6,13 @@ import { parseArgs } from 'node:util'
 
 export const root = fileURLToPath(new URL('../..', import.meta.url))
 export const model = join(root, 'models', 'demo', 'prove-demo-base-f16.gguf')
-/** Calibration of this model on a CPU, measured by `prove-lab calibrate`. */
-const calibration = join(root, 'models', 'demo', 'calibration-f16.json')
 
 /** The environment of which the base saw few demonstrations (models/demo/README.md): the volunteers teach it. */
 export const NEW_ENVIRONMENT = 'iot_devices'
 /** The environments that the base knows well. */
 export const KNOWN_ENVIRONMENTS = ['banking', 'calendar', 'email', 'issue_tracker']
 
-const DEFAULTS = { seed: 0, versions: 16, nodes: 3, tasks: 300, samples: 1 }
+const DEFAULTS = { seed: 0, versions: 14, nodes: 3, tasks: 300, samples: 1 }
 /** Reward presets to train with. The evaluation reports the rewards of all presets. */
 export const REWARDS = ['paper', 'outcome']
 /** Engines of the evaluation: one per core, each with 32 rollouts at a time. */
@@ -32,7 +30,7 @@ export function readOptions() {
       throw new Error(`--${name} must be a positive integer`)
     return [name, value]
   })
-  const { reward = REWARDS[0] } = values
+  const { reward = 'outcome' } = values
   if (!REWARDS.includes(reward)) throw new Error(`--reward must be one of ${REWARDS.join(', ')}`)
   return { ...Object.fromEntries(numbers), reward, gpu: values.gpu, built: values.built, gate: values.gate }
 }
@@ -45,13 +43,13 @@ export const runConfig = ({ seed, versions, reward, gpu }) => ({
   tasks: { dataset: 'tasks' },
   reward,
   groupSize: 8,
-  batchGroups: 12,
+  batchGroups: 32,
   versions,
   maxStaleness: 1,
-  // There is a calibration for CPUs only: with a GPU groups are not audited.
+  // The base has no calibration yet, so groups are not audited.
   audit: { calibrations: [] },
   rounds: { registrationMs: 1000 },
-  trainer: { settings: { seed, device: gpu ? 'cuda' : 'cpu', optimizer: { lr: 3e-3 } } },
+  trainer: { settings: { seed, device: gpu ? 'cuda' : 'cpu', optimizer: { lr: 1e-3 } } },
 })
 
 const synthesize = (environments, seed, training, heldOut) => [
