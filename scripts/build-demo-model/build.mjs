@@ -36,7 +36,7 @@ const KNOWN = 'banking,calendar,email,issue_tracker'
 const NEW = 'iot_devices'
 /** Demonstrations, tokens of training and seeds. Each demonstration is read at most once. */
 const PLATEAU = { tokens: '3820000', warmUp: '0.0168', sets: [100, 101], count: '6000' }
-const DECAY = { tokens: '1390000', known: { seed: '104', count: '3000' }, new: { seed: '201', count: '1000' } }
+const DECAY = { tokens: '1230000', known: { seed: '104', count: '3000' }, new: { seed: '201', count: '500' } }
 const template = join(here, 'chat-template.jinja')
 
 const isWindows = process.platform === 'win32'

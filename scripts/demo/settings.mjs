@@ -12,7 +12,7 @@ export const NEW_ENVIRONMENT = 'iot_devices'
 /** The environments that the base knows well. */
 export const KNOWN_ENVIRONMENTS = ['banking', 'calendar', 'email', 'issue_tracker']
 
-const DEFAULTS = { seed: 0, versions: 14, nodes: 3, tasks: 300, samples: 1 }
+const DEFAULTS = { seed: 0, versions: 8, nodes: 3, tasks: 300, samples: 1 }
 /** Reward presets to train with. The evaluation reports the rewards of all presets. */
 export const REWARDS = ['paper', 'outcome']
 /** Engines of the evaluation: one per core, each with 32 rollouts at a time. */
@@ -49,7 +49,7 @@ export const runConfig = ({ seed, versions, reward, gpu }) => ({
   // The base has no calibration yet, so groups are not audited.
   audit: { calibrations: [] },
   rounds: { registrationMs: 1000 },
-  trainer: { settings: { seed, device: gpu ? 'cuda' : 'cpu', optimizer: { lr: 1e-3 } } },
+  trainer: { settings: { seed, device: gpu ? 'cuda' : 'cpu', optimizer: { lr: 1.5e-3 } } },
 })
 
 const synthesize = (environments, seed, training, heldOut) => [
