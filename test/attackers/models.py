@@ -10,10 +10,9 @@ from prove_trainer.config import LoraSettings, load_config
 from prove_trainer.distributed import join_ranks
 from prove_trainer.gguf_base import load_base
 from prove_trainer.gguf_lora import write_gguf_lora
-from prove_trainer.grpo import GrpoTrainer
 from prove_trainer.jobs import JobDirectory, sha256_file
 from prove_trainer.policy import Policy, new_policy
-from prove_trainer.step_folder import portray, write_step
+from prove_trainer.warm_start import write_first_step
 
 
 def noisy_copy(source: Path, target: Path, share: float) -> None:
@@ -59,9 +58,7 @@ def first_step(source: Path, jobs: Path, settings: Path, size: float) -> None:
     torch.manual_seed(config.seed)
     policy = new_policy(base, config.lora, config.seed, config.base_name, config.base_revision)
     randomise(policy, size)
-    trainer = GrpoTrainer(policy, config.optimizer, join_ranks(config.device))
-    portrait = portray(trainer, base, config)
-    write_step(JobDirectory(jobs), 0, trainer, portrait, base, config, None, None, None, 0)
+    write_first_step(JobDirectory(jobs), policy, base, config, join_ranks(config.device), None)
 
 
 if __name__ == "__main__":

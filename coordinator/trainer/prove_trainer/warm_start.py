@@ -38,9 +38,12 @@ def check_is_first(jobs: JobDirectory) -> None:
 
 
 def write_first_step(
-    jobs: JobDirectory, policy: Policy, base: Base, config: TrainerConfig, ranks: Ranks, record: dict[str, Any]
+    jobs: JobDirectory, policy: Policy, base: Base, config: TrainerConfig, ranks: Ranks, record: dict[str, Any] | None
 ) -> None:
-    """Write step 0 with the adapter of `policy` and a new optimizer. `record` describes how the adapter was trained."""
+    """
+    Write step 0 with the adapter of `policy` and a new optimizer. `record` describes how the adapter was trained; None:
+    it is not the result of a training.
+    """
     trainer = GrpoTrainer(policy, config.optimizer, ranks)
     portrait = portray(trainer, base, config)
     write_step(jobs, 0, trainer, portrait, base, config, None, None, None, 0, Reference(base), record)

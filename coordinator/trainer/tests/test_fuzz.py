@@ -346,6 +346,7 @@ def step_content() -> dict:
         "consecutiveSkips": 0,
         "adapterStep": 0,
         "consumed": {"batch-1": 1},
+        "warmStart": None,
         "baseSha256": BASE,
         "lora": {"rank": 16, "alpha": 32.0, "targetModules": list(LoraSettings().target_modules), "rsLora": False},
         "files": dict.fromkeys([*names, "adapter.gguf", "optimizer.safetensors", "rng.json"], empty),
