@@ -1,7 +1,27 @@
 import { relative } from 'node:path'
-import type { TrainingCosts } from '../jobs/prepare-base.js'
+import type { FormatFit } from '../../rollout/episode/index.js'
+import type { PreparedBase, TrainingCosts } from '../jobs/prepare-base.js'
+import type { BaseFacts } from '../settings/base-facts.js'
 import { sizeOf } from '../settings/learning-rates.js'
-import type { FoundBase } from './base.js'
+
+/** Everything that the command found out about a base. */
+export interface FoundBase {
+  readonly path: string
+  readonly facts: BaseFacts
+  /** The recommended format, and others that fit. */
+  readonly formats: readonly [FormatFit, ...FormatFit[]]
+  readonly specialTokens: readonly string[]
+  readonly prepared: PreparedBase
+  /** Main memory of a volunteer without a GPU, in bytes, by the engine's estimate. */
+  readonly memory: {
+    readonly contextSize: number
+    readonly oneSlot: number
+    readonly group: number
+    readonly groupSize: number
+  }
+  /** Chat template that replaced the file's. */
+  readonly template: string | null
+}
 
 /** Returns the text of `prove-coordinator base` for a person. */
 export function baseReport(found: FoundBase): string {

@@ -6,7 +6,7 @@ import { estimateMemory, openTokenizer } from '../../rollout/engine/index.js'
 import { type FormatFit, toolCallFormatNamed } from '../../rollout/episode/index.js'
 import { type PreparedBase, prepareBase } from '../jobs/prepare-base.js'
 import { defaultPython, trainerFolder } from '../jobs/python.js'
-import { type BaseFacts, readBase } from '../settings/base-facts.js'
+import { readBase } from '../settings/base-facts.js'
 import {
   fittingFormats,
   readTemplate,
@@ -16,7 +16,7 @@ import {
 } from '../settings/base-format.js'
 import { ConfigError } from '../settings/config.js'
 import { proposedLimits } from '../settings/proposed-run.js'
-import { baseReport } from './base-report.js'
+import { baseReport, type FoundBase } from './base-report.js'
 
 interface BaseOptions {
   readonly out?: string
@@ -85,25 +85,6 @@ async function base(file: string, options: BaseOptions): Promise<void> {
   const written = readBase(path)
   const found = { path, facts: written, formats, specialTokens, prepared, memory, template: options.template ?? null }
   process.stdout.write(options.json ? `${JSON.stringify(jsonOf(found))}\n` : baseReport(found))
-}
-
-/** Everything that the command found out about a base. */
-export interface FoundBase {
-  readonly path: string
-  readonly facts: BaseFacts
-  /** The recommended format, and others that fit. */
-  readonly formats: readonly [FormatFit, ...FormatFit[]]
-  readonly specialTokens: readonly string[]
-  readonly prepared: PreparedBase
-  /** Main memory of a volunteer without a GPU, in bytes, by the engine's estimate. */
-  readonly memory: {
-    readonly contextSize: number
-    readonly oneSlot: number
-    readonly group: number
-    readonly groupSize: number
-  }
-  /** Chat template that replaced the file's. */
-  readonly template: string | null
 }
 
 const jsonOf = ({ facts, ...found }: FoundBase): object => ({
