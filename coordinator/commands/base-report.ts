@@ -4,7 +4,7 @@ import type { PreparedBase, TrainingCosts } from '../jobs/prepare-base.js'
 import type { BaseFacts } from '../settings/base-facts.js'
 import { sizeOf } from '../settings/learning-rates.js'
 
-/** Results of the command `base`. */
+/** Everything that the command found out about a base. */
 export interface FoundBase {
   readonly path: string
   readonly facts: BaseFacts

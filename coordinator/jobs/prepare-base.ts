@@ -36,7 +36,7 @@ const event = z.discriminatedUnion('event', [
   z.object({ event: z.literal('stopped'), reason: z.string() }),
 ])
 
-/** Facts about a base that the trainer reports. */
+/** The trainer's report on a base. */
 export type PreparedBase = Omit<Extract<z.infer<typeof event>, { event: 'prepared' }>, 'event'>
 /** Bytes of a training step: base, adapter with its optimizer, a fixed part, and a part for each token of a rollout, with checkpointing. */
 export type TrainingCosts = z.infer<typeof costs>

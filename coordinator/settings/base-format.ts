@@ -60,7 +60,7 @@ export function requireBaseFormat(
 
 /**
  * Returns the tool-call formats in which a model can write, the recommended one first.
- * @throws ConfigError if no format fits, with the reason for each and the command to type
+ * @throws ConfigError if the model fits no format, with the reason for each and what to do
  */
 export function fittingFormats(tokenizer: Tokenizer, path: string): readonly [FormatFit, ...FormatFit[]] {
   const all = formatFits(tokenizer)

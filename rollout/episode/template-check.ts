@@ -45,8 +45,8 @@ export interface TemplateFindings {
 }
 
 /**
- * Checks that a model's chat template writes conversations in a tool-call format. It renders a
- * conversation with a call and its result. The prompt must name every tool with its parameters, and the format must read the call back.
+ * Checks that a model's chat template writes conversations in a tool-call format. It renders a conversation with tools, a call and its
+ * result. The prompt must name every tool with its parameters, and the format must read the call back.
  * @throws EpisodeError `bad_template` with the reason
  */
 export function checkTemplate(source: string, format: ToolCallFormat): TemplateFindings {
