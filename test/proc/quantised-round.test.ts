@@ -147,7 +147,7 @@ test('`prove-lab eval` takes them from the run, says so, and compares with other
   }
   const { tasks, backends } = await evaluate()
   assert.equal(tasks, 2)
-  assert.equal([backends.length, backends.every((backend) => backend.startsWith(`${BACKEND}@`))], [2, true])
+  assert.deepEqual([backends.length, backends.every((backend) => backend.startsWith(`${BACKEND}@`))], [2, true])
   for (const backend of (await evaluate('--cache-type', 'f16')).backends) assert.match(backend, /^cpu@/)
 })
 
