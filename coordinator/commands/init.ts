@@ -140,7 +140,7 @@ function nextSteps(
 
 const baseFile = (base: string): string => (base === DEMO ? DEMO_BASE : resolve(base))
 
-/** What has to be rendered to know it: the tool-call format of a base, and the longest first prompt of a data set, in tokens. */
+/** Results of rendered prompts: the tool-call format of a base, and the longest first prompt of a data set, in tokens. */
 async function examine(
   base: string,
   { hasTemplate }: BaseFacts,

@@ -1,3 +1,4 @@
+import { durationOf } from '../report/words.js'
 import type { WarmStartProgress } from '../warm-start/warm-start.js'
 
 /** Time between two progress lines. */
@@ -19,8 +20,8 @@ export function createWarmStartLines(
     return true
   }
   const timeLeft = (tokens: number): string => {
-    const seconds = ((now() - begun.atMs) / 1000 / (tokens - begun.tokens)) * (plan.tokens - tokens)
-    return seconds < 120 ? `${Math.ceil(seconds)} s left` : `${Math.round(seconds / 60)} min left`
+    const pace = (now() - begun.atMs) / (tokens - begun.tokens)
+    return `${durationOf(pace * (plan.tokens - tokens))} left`
   }
   return (progress) => {
     switch (progress.event) {

@@ -1,9 +1,11 @@
 import { copyFile, mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import writeFileAtomic from 'write-file-atomic'
+import { z } from 'zod'
 import { exists } from '../jobs/job-directory.js'
 import { FILES, SCHEMA, stepFolder } from '../jobs/layout.js'
-import { readStep } from '../jobs/step-folder.js'
+import { parseJson } from '../jobs/python-process.js'
+import { readStep, warmStartSchema } from '../jobs/step-folder.js'
 import type { WarmStartResult } from '../jobs/warm-start-process.js'
 import { ConfigError } from '../settings/config.js'
 
@@ -39,11 +41,20 @@ export async function saveMergedRecord(
   await writeFileAtomic(`${file}.json`, `${JSON.stringify(content, null, 2)}\n`)
 }
 
-/** @throws ConfigError if the folder contains no finished warm start */
+const hash = z.string().regex(/^[0-9a-f]{64}$/)
+const recordSchema = z.strictObject({
+  schema: z.literal(SCHEMA),
+  ...{ baseSha256: hash, adapterSha256: hash },
+  lora: z.record(z.string(), z.unknown()),
+  warmStart: warmStartSchema,
+})
+
+/** @throws ConfigError if the folder contains no finished warm start, or its record is damaged */
 export async function checkFinishedStart(folder: string): Promise<void> {
+  const advice = 'name a folder that prove-coordinator warm-start --out has written'
   for (const name of [ADAPTER, RECORD])
-    if (!(await exists(join(folder, name))))
-      throw new ConfigError(
-        `--from: ${folder} has no ${name}: name a folder that prove-coordinator warm-start --out has written`,
-      )
+    if (!(await exists(join(folder, name)))) throw new ConfigError(`--from: ${folder} has no ${name}: ${advice}`)
+  const record = recordSchema.safeParse(parseJson(await readFile(join(folder, RECORD), 'utf8')))
+  if (!record.success)
+    throw new ConfigError(`--from: ${join(folder, RECORD)}: ${z.prettifyError(record.error).slice(0, 400)}: ${advice}`)
 }

@@ -128,7 +128,7 @@ async function playRemotely(
   const runtime = createTaskRuntime(new Map(environments.map((environment) => [environment.name, environment])))
   const endpoint = { ...settings, maxTokens: options.urlMaxTokens }
   const player = endpointPlayer((policy) => models.get(policy)!, runtime, endpoint)
-  // Each rollout is a part of its own: the server decides what it computes together.
+  // One rollout per part, because the server decides which requests it computes together.
   const players = Array.from({ length: options.urlRequests }, () => player)
   await playAll(attempts, { policies, together: 1 }, players, signal, record)
 }

@@ -142,6 +142,13 @@ test('a finished warm start begins another run, and full tuning writes a new bas
   const engine = await openEngine({ modelPath: merged, threads: 1, contextSize: 64, slots: 1, gpu: false })
   await engine.close()
   assert.equal((await warmStart(await write('fourth'), '--from', on.folder)).exitCode, 2)
+  await writeFile(join(saved, 'record.json'), '{"schema":1,"warmStart":null}')
+  const damaged = await warmStart(await write('fifth'), '--from', saved)
+  assert.equal(damaged.exitCode, 2)
+  assert.match(
+    damaged.stderr,
+    /record\.json: [\s\S]*warmStart[\s\S]*name a folder that prove-coordinator warm-start --out/,
+  )
 })
 
 test('a warm start that cannot be made says what to type', async ({ folder, model, on }) => {

@@ -13,8 +13,8 @@ DEMONSTRATION_TENSORS = {"ids": np.int32, "loss_mask": np.uint8, "cu_seqlens": n
 
 def read_demonstrations(path: Path, expected_sha256: str, vocab_size: int, context_length: int) -> list[Rollout]:
     """
-    Read the demonstrations in `path` (`prove-lab demonstrations` writes the same form). Each is a rollout of its own
-    group, so that packs keep them apart.
+    Read the demonstrations in `path` (`prove-lab demonstrations` writes the same form). Each is the only
+    rollout of a group, so packs keep them apart.
 
     Raises TrainerError `demonstrations_invalid`.
     """

@@ -114,7 +114,7 @@ class GrpoTrainer:
         self.ranks = ranks
         self.named = policy.adapter_parameters()
         self.backend = backend or LocalBackend(policy, settings, ranks)
-        self.reference_adapter: Mapping[str, torch.Tensor] | None = None  # of the KL term; None: the base alone
+        self.reference_adapter: Mapping[str, torch.Tensor] | None = None  # for the KL term; None: the base alone
         self.updates = 0  # optimizer steps taken so far: the position in the warm-up
 
     def learning_rate(self) -> float:

@@ -32,7 +32,7 @@ ROUNDING = 1e-9  # nats; scores are sums of float64 numbers, so a smaller gap is
 HEAD_CHUNK_ELEMENTS = 2**25  # logits held at once by the LM head: 128 MB in float32
 MAX_TOKENS_PER_FORWARD = 2**22  # input tokens of one forward pass
 MAX_WARM_START_STEPS = 1_000_000
-MAX_WARM_START_TOKENS = 2**22  # of one step of a warm start
+MAX_WARM_START_TOKENS = 2**22  # tokens of one step of a warm start
 MAX_MEMORY_GIB = 4_096.0  # of one device
 
 # Limits of a remote training service (tinker_*.py).

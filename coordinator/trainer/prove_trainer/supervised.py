@@ -29,7 +29,7 @@ from .warm_start_settings import WarmStartSettings, batches
 
 CHECKPOINT = "checkpoint"
 CHECKPOINT_EVERY = 20  # steps; a stop writes one too
-EVALUATIONS = 4  # of the held-out demonstrations while training, after the first
+EVALUATIONS = 4  # measurements of the held-out loss, after the first one
 
 
 class SupervisedTraining:
@@ -60,7 +60,7 @@ class SupervisedTraining:
         self.named = policy.adapter_parameters()
         self.step = 0
         self.seen = 0  # tokens trained on
-        self.losses: list[dict[str, float]] = []  # of the held-out demonstrations, by step
+        self.losses: list[dict[str, float]] = []  # held-out loss by step
         self._resume()
 
     def run(self) -> None:

@@ -23,7 +23,7 @@ class WarmStartSettings:
 
     demonstrations_sha256: str
     steps: int  # optimizer steps
-    tokens_per_step: int  # of whole demonstrations: a step takes them until it has so many
+    tokens_per_step: int  # a step takes whole demonstrations until it has this number
     held_out: int  # demonstrations at the end of the file that only measure
     optimizer: OptimizerSettings
     merged: Path | None  # file for the trained base, whose own matrices learn; None: the run's adapter learns
