@@ -19,6 +19,7 @@ from prove_trainer.jobs import sha256_file
 from test_architectures import VOCAB
 from test_architectures import write_gguf as write_model
 
+TRAINER = Path(gguf_copy.__file__).parents[1]
 Kind = gguf.GGMLQuantizationType
 IDS = torch.arange(30)[None] * 11 % VOCAB
 
@@ -66,7 +67,8 @@ def test_equal_inputs_give_equal_bytes_in_any_process(tmp_path):
     write_gguf(source, tmp_path / "one.gguf", template="new")
     code = "import sys; from pathlib import Path; from prove_trainer.gguf_copy import write_gguf; "
     code += "write_gguf(Path(sys.argv[1]), Path(sys.argv[2]), template='new')"
-    subprocess.run([sys.executable, "-c", code, str(source), str(tmp_path / "two.gguf")], check=True)
+    command = [sys.executable, "-c", code, str(source), str(tmp_path / "two.gguf")]
+    subprocess.run(command, cwd=TRAINER, check=True)
     assert (tmp_path / "one.gguf").read_bytes() == (tmp_path / "two.gguf").read_bytes()
 
 
@@ -127,7 +129,7 @@ def test_a_disk_without_room_is_refused_before_anything_is_written(tmp_path, mon
 
 def run(*arguments: object) -> tuple[int, list[dict]]:
     command = [sys.executable, "-m", "prove_trainer.prepare_base", *map(str, arguments)]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=Path(__file__).parent.parent, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, cwd=TRAINER, check=False)
     return done.returncode, [json.loads(line) for line in done.stdout.splitlines()]
 
 
