@@ -1,0 +1,82 @@
+import { gateOf } from './gate.mjs'
+
+const GOAL = { gain: 0.1, standardErrors: 6, moreCalls: 0.1, knownLoss: 0.01 }
+
+const percent = ({ mean, stderr }) => `${(100 * mean).toFixed(1)} ± ${(100 * (stderr ?? 0)).toFixed(1)} %`
+const signed = (estimate) => `${estimate.mean < 0 ? '' : '+'}${percent(estimate)}`
+const overallOf = (evaluation, label) => evaluation.policies.find((policy) => policy.label === label).overall
+
+/** Returns the figures of the goal: the policy `trained` compared with `warm`, at temperature 0. */
+function goalFigures(evaluation) {
+  const [warm, trained] = [overallOf(evaluation, 'warm'), overallOf(evaluation, 'trained')]
+  return {
+    solvedBefore: warm.greedy.solved.mean,
+    solvedAfter: trained.greedy.solved.mean,
+    solvedDiffStderr: trained.difference.greedy.solved.stderr ?? 0,
+    callsAfter: trained.greedy.calls.mean,
+    callsReference: trained.callsReference,
+  }
+}
+
+/**
+ * Returns the report of a run.
+ * @param summary       content of summary.json. `known` and `hardlyKnown` have the evaluations `greedy` and `sampled`, each an object of
+ *                      `prove-lab eval --json` with the policies warm (the first), trained and base
+ * @param environments  names of the `known` and the `hardlyKnown` environments
+ * @param played        one task before and after training, see one-task.mjs
+ */
+export function reportOf({ groups, versions, seconds, known, hardlyKnown }, environments, played) {
+  const row = (cells) => `  ${cells.map((cell, i) => cell.padEnd(i === 0 ? 20 : 18)).join('')}`.trimEnd()
+  const names = { base: 'base', warm: 'version 0 (warm)', trained: `version ${versions}` }
+  const tableOf = ({ greedy, sampled }) => {
+    const k = `pass@${sampled.sampling.samples}`
+    const difference = ({ difference: found }, sampling, measure) => signed(found[sampling][measure])
+    const [warm, trained] = [overallOf(greedy, 'warm'), overallOf(greedy, 'trained')]
+    const drawn = overallOf(sampled, 'trained')
+    return [
+      row(['', 'temperature 0', 'temperature 1', k, 'calls per task']),
+      ...Object.entries(names).map(([label, name]) => {
+        const [likeliest, some] = [overallOf(greedy, label).greedy, overallOf(sampled, label).sampled]
+        return row([
+          name,
+          percent(likeliest.solved),
+          percent(some.solved),
+          percent(some[k]),
+          likeliest.calls.mean.toFixed(2),
+        ])
+      }),
+      row([
+        'paired difference',
+        difference(trained, 'greedy', 'solved'),
+        difference(drawn, 'sampled', 'solved'),
+        difference(drawn, 'sampled', k),
+        `reference ${warm.callsReference.toFixed(2)}`,
+      ]),
+      `  ${greedy.tasks} tasks at temperature 0, ${sampled.tasks} of them at temperature 1`,
+    ]
+  }
+  const goal = gateOf(GOAL, goalFigures(hardlyKnown.greedy), goalFigures(known.greedy))
+  return [
+    'Held-out tasks solved exactly (± standard error over tasks)',
+    '',
+    `${environments.hardlyKnown.join(', ')}: version 0 saw few demonstrations, the volunteers trained on them`,
+    ...tableOf(hardlyKnown),
+    '',
+    `${environments.known.join(', ')}: version 0 saw many demonstrations, the volunteers did not train on them`,
+    ...tableOf(known),
+    '',
+    ...(played === undefined
+      ? ['No held-out task was failed before and solved after.']
+      : [
+          'One held-out task that version 0 fails:',
+          ...played.before.map((line) => `  ${line}`),
+          `The same task, solved by version ${versions}:`,
+          ...played.after.map((line) => `  ${line}`),
+        ]),
+    '',
+    `goal ${goal.every(({ met }) => met) ? 'reached' : 'missed'}:`,
+    ...goal.map(({ met, text }) => `  ${met ? 'yes' : 'no '}  ${text}`),
+    '',
+    `groups: ${groups.accepted} accepted, ${groups.refused} refused · run: ${Math.round(seconds.run / 60)} min`,
+  ].join('\n')
+}

@@ -1,0 +1,138 @@
+// The demo of a published model: SmolLM2-135M-Instruct, which demonstrations have taught some environments, and volunteers teach two more.
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { taskThatChanged } from './one-task.mjs'
+import { BASE_NAME, prepareSmolLM2 } from './smollm2-base.mjs'
+import { reportOf } from './smollm2-report.mjs'
+import { root, runProgram, runSwarm } from './swarm-run.mjs'
+import { createTimeLeft } from './time-left.mjs'
+import { createView } from './view.mjs'
+
+const models = join(root, 'models', 'smollm2')
+/** The environments that the warm start saw in many demonstrations, and those of which it saw 60 each (models/smollm2/README.md). */
+const KNOWN = ['banking', 'calendar', 'issue_tracker']
+const HARDLY_KNOWN = ['crm', 'email']
+const NODES = 2
+const TRAINING_TASKS = 600
+/** Tasks at temperature 0 for each task that is played several times at temperature 1. */
+const GREEDY_PER_SAMPLED = 4
+/** Seconds of each phase on two idle cores: a version, and a rollout of the evaluation. */
+const PLANNED = { base: 30, tasks: 20, version: 120, rollout: 1 }
+
+/** Returns run.yaml. docs/results.md has the trials behind these settings. */
+const runConfig = ({ seed, versions }, base) => ({
+  dataDir: 'coordinator',
+  listen: ['/ip4/127.0.0.1/tcp/0'],
+  base: { path: base, name: BASE_NAME },
+  tasks: { dataset: 'hardly-known' },
+  reward: 'outcome',
+  ...{ groupSize: 8, batchGroups: 8, versions, maxStaleness: 1 },
+  leases: { durationMs: 900_000 },
+  rounds: { registrationMs: 1000 },
+  dashboard: { enabled: false },
+  trainer: { settings: { seed, threads: 2, maxTokensPerForward: 2048, maxDeltaNorm: 10, optimizer: { lr: 4e-4 } } },
+})
+
+/**
+ * Runs the demo.
+ * @param options  see options.mjs
+ * @param context  `folder` for all files; `stop`, an AbortController that ends the demo; `say(text)` prints, `show(line)` shows a line that changes
+ * @returns  `summary` for summary.json, the `report` as text, and the folder of the last `adapter`
+ */
+export async function runDemo({ seed, versions, tasks, samples }, { folder, stop, say, show }) {
+  const { signal } = stop
+  const sampled = Math.ceil(tasks / GREEDY_PER_SAMPLED)
+  const rollouts = 2 * 3 * (tasks + sampled * samples)
+  const left = createTimeLeft({
+    ...{ base: PLANNED.base, tasks: PLANNED.tasks, training: versions * PLANNED.version },
+    evaluation: rollouts * PLANNED.rollout,
+  })
+  const started = performance.now()
+  const view = createView(NODES, { say, show, more: () => [left.text()] })
+  try {
+    say(`Demo run in ${folder}: SmolLM2-135M-Instruct, ${NODES} volunteers, ${versions} versions; ${left.text()}`)
+    left.note('base')
+    const base = await prepareSmolLM2({ cache: join(root, '.cache', 'smollm2'), signal, say })
+
+    left.note('tasks')
+    say(`Making tasks: ${HARDLY_KNOWN.join(' and ')} to learn, ${KNOWN.join(', ')} to remember …`)
+    const synthesize = (environments, training, out) =>
+      runProgram(
+        'lab',
+        [
+          ...[
+            'synthesize',
+            '--profile',
+            'demo',
+            '--environments',
+            environments.join(','),
+            '--seed',
+            `${seed}`,
+            '--out',
+            out,
+          ],
+          ...['--examples', `${training + tasks}`, '--validation', '0', '--held-out', `${tasks / (training + tasks)}`],
+        ],
+        { folder, signal, log: `synthesize-${out}.log` },
+      )
+    await synthesize(HARDLY_KNOWN, TRAINING_TASKS, 'hardly-known')
+    await synthesize(KNOWN, 0, 'known')
+
+    left.note('training')
+    await writeFile(join(folder, 'run.yaml'), JSON.stringify(runConfig({ seed, versions }, base), null, 2))
+    const warmStart = join(models, 'warm-start')
+    await runProgram('coordinator', ['warm-start', '--config', 'run.yaml', '--from', warmStart], {
+      ...{ folder, signal, log: 'warm-start.log' },
+    })
+    const adapter = await runSwarm({
+      ...{ folder, stop, nodes: NODES, model: base, nodeFlags: ['--cpu', '--slots', '8'] },
+      view: {
+        ...view,
+        event(event) {
+          if (event.type === 'published') left.note('training', event.version / versions)
+          view.event(event)
+        },
+      },
+    })
+    view.close()
+
+    const [warm, trained] = [warmStart, adapter].map((path) => join(path, 'adapter.gguf'))
+    let evaluated = 0
+    const evaluate = async (dataset, flags, count) => {
+      left.note('evaluation', evaluated / rollouts)
+      say(`Evaluating on ${dataset} tasks, ${flags.join(' ')}; ${left.text()}`)
+      const output = await runProgram(
+        'lab',
+        [
+          // The warm start is the first policy, with which the others are compared.
+          ...['eval', '--model', base, '--no-base', '--adapter', `warm=${warm}`, `trained=${trained}`],
+          ...['--merged', `base=${base}`, '--dataset', dataset, '--seed', `${seed}`, '--json', ...flags],
+        ],
+        { folder, signal },
+      )
+      evaluated += count
+      return JSON.parse(output)
+    }
+    const measure = async (dataset) => ({
+      greedy: await evaluate(dataset, ['--tasks', `${tasks}`, '--samples', '0'], 3 * tasks),
+      sampled: await evaluate(
+        dataset,
+        ['--tasks', `${sampled}`, '--no-greedy', '--samples', `${samples}`],
+        3 * sampled * samples,
+      ),
+    })
+    const hardlyKnown = await measure('hardly-known')
+    const known = await measure('known')
+    const played = await taskThatChanged({
+      ...{ model: base, before: warm, after: trained, dataset: join(folder, 'hardly-known') },
+      ...{ reward: 'outcome', limit: tasks, signal },
+    })
+    const summary = {
+      ...{ model: BASE_NAME, seed, versions, nodes: NODES, groups: view.groups, hardlyKnown, known },
+      seconds: { run: Math.round((performance.now() - started) / 1000) },
+    }
+    return { summary, adapter, report: reportOf(summary, { known: KNOWN, hardlyKnown: HARDLY_KNOWN }, played) }
+  } finally {
+    view.close()
+  }
+}
