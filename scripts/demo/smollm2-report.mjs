@@ -20,12 +20,12 @@ function goalFigures(evaluation) {
 
 /**
  * Returns the report of a run.
- * @param summary       content of summary.json. `known` and `hardlyKnown` have the evaluations `greedy` and `sampled`, each an object of
+ * @param summary       content of summary.json. `neverShown` and `shown` have the evaluations `greedy` and `sampled`, each an object of
  *                      `prove-lab eval --json` with the policies warm (the first), trained and base
- * @param environments  names of the `known` and the `hardlyKnown` environments
+ * @param environments  names of the `neverShown` and the `shown` environments
  * @param played        one task before and after training, see one-task.mjs
  */
-export function reportOf({ groups, versions, seconds, known, hardlyKnown }, environments, played) {
+export function reportOf({ groups, versions, seconds, neverShown, shown }, environments, played) {
   const row = (cells) => `  ${cells.map((cell, i) => cell.padEnd(i === 0 ? 20 : 18)).join('')}`.trimEnd()
   const names = { base: 'base', warm: 'version 0 (warm)', trained: `version ${versions}` }
   const tableOf = ({ greedy, sampled }) => {
@@ -55,15 +55,15 @@ export function reportOf({ groups, versions, seconds, known, hardlyKnown }, envi
       `  ${greedy.tasks} tasks at temperature 0, ${sampled.tasks} of them at temperature 1`,
     ]
   }
-  const goal = gateOf(GOAL, goalFigures(hardlyKnown.greedy), goalFigures(known.greedy))
+  const goal = gateOf(GOAL, goalFigures(neverShown.greedy), goalFigures(shown.greedy))
   return [
     'Held-out tasks solved exactly (± standard error over tasks)',
     '',
-    `${environments.hardlyKnown.join(', ')}: version 0 saw few demonstrations, the volunteers trained on them`,
-    ...tableOf(hardlyKnown),
+    `${environments.neverShown.join(', ')}: no demonstration in the warm start; the volunteers trained on it`,
+    ...tableOf(neverShown),
     '',
-    `${environments.known.join(', ')}: version 0 saw many demonstrations, the volunteers did not train on them`,
-    ...tableOf(known),
+    `${environments.shown.join(', ')}: demonstrated in the warm start; the volunteers did not train on them`,
+    ...tableOf(shown),
     '',
     ...(played === undefined
       ? ['No held-out task was failed before and solved after.']
