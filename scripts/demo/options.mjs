@@ -15,7 +15,7 @@ const DEMOS = {
     reward: { type: 'string', standard: 'paper', choices: ['paper', 'outcome'] },
     gpu: { type: 'boolean', standard: false },
   },
-  smollm2: { seed: integer(0, 0), versions: integer(12), tasks: integer(100), samples: integer(8) },
+  smollm2: { seed: integer(0, 0), versions: integer(14), tasks: integer(100), samples: integer(8) },
 }
 
 /** Returns the demo that the command line names, and its options. @throws Error with what to type instead */

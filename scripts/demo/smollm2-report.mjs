@@ -4,7 +4,7 @@ const GOAL = { gain: 0.1, standardErrors: 6, moreCalls: 0.1, knownLoss: 0.01 }
 
 const percent = ({ mean, stderr }) => `${(100 * mean).toFixed(1)} ± ${(100 * (stderr ?? 0)).toFixed(1)} %`
 const signed = (estimate) => `${estimate.mean < 0 ? '' : '+'}${percent(estimate)}`
-const overallOf = (evaluation, label) => evaluation.policies.find((policy) => policy.label === label).overall
+const overallOf = (evaluation, label) => evaluation.policies.find((policy) => policy.label === label)?.overall
 
 /** Returns the figures of the goal: the policy `trained` compared with `warm`, at temperature 0. */
 function goalFigures(evaluation) {
@@ -20,8 +20,8 @@ function goalFigures(evaluation) {
 
 /**
  * Returns the report of a run.
- * @param summary       content of summary.json. `neverShown` and `shown` have the evaluations `greedy` and `sampled`, each an object of
- *                      `prove-lab eval --json` with the policies warm (the first), trained and base
+ * @param summary       content of summary.json. `neverShown` and `shown` have evaluations, objects of `prove-lab eval --json` with the policies
+ *                      warm (the first) and trained: `greedy` of both, and `sampled` of the former. `neverShown.greedy` also has the policy base
  * @param environments  names of the `neverShown` and the `shown` environments
  * @param played        one task before and after training, see one-task.mjs
  */
@@ -29,30 +29,30 @@ export function reportOf({ groups, versions, seconds, neverShown, shown }, envir
   const row = (cells) => `  ${cells.map((cell, i) => cell.padEnd(i === 0 ? 20 : 18)).join('')}`.trimEnd()
   const names = { base: 'base', warm: 'version 0 (warm)', trained: `version ${versions}` }
   const tableOf = ({ greedy, sampled }) => {
-    const k = `pass@${sampled.sampling.samples}`
-    const difference = ({ difference: found }, sampling, measure) => signed(found[sampling][measure])
-    const [warm, trained] = [overallOf(greedy, 'warm'), overallOf(greedy, 'trained')]
-    const drawn = overallOf(sampled, 'trained')
-    return [
-      row(['', 'temperature 0', 'temperature 1', k, 'calls per task']),
-      ...Object.entries(names).map(([label, name]) => {
-        const [likeliest, some] = [overallOf(greedy, label).greedy, overallOf(sampled, label).sampled]
-        return row([
-          name,
-          percent(likeliest.solved),
-          percent(some.solved),
-          percent(some[k]),
-          likeliest.calls.mean.toFixed(2),
-        ])
+    const columns = [{ title: 'temperature 0', evaluation: greedy, sampling: 'greedy', measure: 'solved' }]
+    if (sampled !== undefined) {
+      const passAt = `pass@${sampled.sampling.samples}`
+      columns.push({ title: 'temperature 1', evaluation: sampled, sampling: 'sampled', measure: 'solved' })
+      columns.push({ title: passAt, evaluation: sampled, sampling: 'sampled', measure: passAt })
+    }
+    const rowOf = (label) => [
+      names[label],
+      ...columns.map(({ evaluation, sampling, measure }) => {
+        const found = overallOf(evaluation, label)
+        return found === undefined ? '' : percent(found[sampling][measure])
       }),
-      row([
-        'paired difference',
-        difference(trained, 'greedy', 'solved'),
-        difference(drawn, 'sampled', 'solved'),
-        difference(drawn, 'sampled', k),
-        `reference ${warm.callsReference.toFixed(2)}`,
-      ]),
-      `  ${greedy.tasks} tasks at temperature 0, ${sampled.tasks} of them at temperature 1`,
+      overallOf(greedy, label).greedy.calls.mean.toFixed(2),
+    ]
+    const differences = columns.map(({ evaluation, sampling, measure }) =>
+      signed(overallOf(evaluation, 'trained').difference[sampling][measure]),
+    )
+    return [
+      row(['', ...columns.map(({ title }) => title), 'calls per task']),
+      ...Object.keys(names)
+        .filter((label) => overallOf(greedy, label) !== undefined)
+        .map((label) => row(rowOf(label))),
+      row(['difference', ...differences, `reference ${overallOf(greedy, 'warm').callsReference.toFixed(2)}`]),
+      `  ${greedy.tasks} tasks${sampled === undefined ? '' : ` at temperature 0, ${sampled.tasks} of them at temperature 1`}`,
     ]
   }
   const goal = gateOf(GOAL, goalFigures(neverShown.greedy), goalFigures(shown.greedy))

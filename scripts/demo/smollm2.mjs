@@ -16,7 +16,7 @@ const NEVER_SHOWN = 'video_meeting'
 const NODES = 2
 const TRAINING_TASKS = 600
 /** Tasks at temperature 0 for each task that is played several times at temperature 1. */
-const GREEDY_PER_SAMPLED = 4
+const GREEDY_PER_SAMPLED = 5
 /** Seconds of each phase on two idle cores: a version, and a rollout of the evaluation. */
 const PLANNED = { base: 30, tasks: 20, version: 120, rollout: 1 }
 
@@ -43,10 +43,11 @@ const runConfig = ({ seed, versions }, base) => ({
 export async function runDemo({ seed, versions, tasks, samples }, { folder, stop, say, show }) {
   const { signal } = stop
   const sampled = Math.ceil(tasks / GREEDY_PER_SAMPLED)
-  const rollouts = 2 * 3 * (tasks + sampled * samples)
+  /** Rollouts of the evaluation. */
+  const planned = 5 * tasks + 2 * sampled * samples
   const left = createTimeLeft({
     ...{ base: PLANNED.base, tasks: PLANNED.tasks, training: versions * PLANNED.version },
-    evaluation: rollouts * PLANNED.rollout,
+    evaluation: planned * PLANNED.rollout,
   })
   const started = performance.now()
   const view = createView(NODES, { say, show, more: () => [left.text()] })
@@ -99,31 +100,28 @@ export async function runDemo({ seed, versions, tasks, samples }, { folder, stop
 
     const [warm, trained] = [warmStart, adapter].map((path) => join(path, 'adapter.gguf'))
     let evaluated = 0
-    const evaluate = async (dataset, flags, count) => {
-      left.note('evaluation', evaluated / rollouts)
-      say(`Evaluating on ${dataset} tasks, ${flags.join(' ')}; ${left.text()}`)
+    const evaluate = async (dataset, rollouts, flags) => {
+      left.note('evaluation', evaluated / planned)
+      say(`Evaluating on held-out tasks, data set ${dataset}; ${left.text()}`)
       const output = await runProgram(
         'lab',
         [
           // The warm start is the first policy, with which the others are compared.
           ...['eval', '--model', base, '--no-base', '--adapter', `warm=${warm}`, `trained=${trained}`],
-          ...['--merged', `base=${base}`, '--dataset', dataset, '--seed', `${seed}`, '--json', ...flags],
+          ...['--dataset', dataset, '--seed', `${seed}`, '--json', ...flags],
         ],
         { folder, signal },
       )
-      evaluated += count
+      evaluated += rollouts
       return JSON.parse(output)
     }
-    const measure = async (dataset) => ({
-      greedy: await evaluate(dataset, ['--tasks', `${tasks}`, '--samples', '0'], 3 * tasks),
-      sampled: await evaluate(
-        dataset,
-        ['--tasks', `${sampled}`, '--no-greedy', '--samples', `${samples}`],
-        3 * sampled * samples,
-      ),
-    })
-    const neverShown = await measure('never-shown')
-    const shown = await measure('shown')
+    const greedy = ['--tasks', `${tasks}`, '--samples', '0']
+    const drawn = ['--tasks', `${sampled}`, '--no-greedy', '--samples', `${samples}`]
+    const neverShown = {
+      greedy: await evaluate('never-shown', 3 * tasks, [...greedy, '--merged', `base=${base}`]),
+      sampled: await evaluate('never-shown', 2 * sampled * samples, drawn),
+    }
+    const shown = { greedy: await evaluate('shown', 2 * tasks, greedy) }
     const played = await taskThatChanged({
       ...{ model: base, before: warm, after: trained, dataset: join(folder, 'never-shown') },
       ...{ reward: 'outcome', limit: tasks, signal },
