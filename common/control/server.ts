@@ -102,7 +102,7 @@ function appOf(routes: readonly ControlRoute[]): Hono {
   }
   app.notFound((context) => context.json({ code: 'unknown_route', message: context.req.path }, 404))
   app.onError((error, context) => {
-    if (error instanceof ControlRefusal) return context.json({ code: error.code, message: error.message }, 400)
+    if (error instanceof ControlRefusal) return context.json({ code: error.code, message: error.detail }, 400)
     return context.json({ code: 'internal', message: error.message }, 500)
   })
   return app

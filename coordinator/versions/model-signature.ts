@@ -20,7 +20,7 @@ const PAYLOAD_TYPE = 'application/vnd.in-toto+json'
  */
 const IGNORED = [
   ...['model.sig', 'manifest.sealed', 'README.md'],
-  ...['.cache', '.git', '.gitattributes', '.github', '.gitignore'],
+  ...['.cache/huggingface', '.git', '.gitattributes', '.github', '.gitignore'],
 ]
 
 /**

@@ -7,7 +7,10 @@ export const PROGRAM: Program = {
   description: 'Take part in a PROVE training swarm',
   prepare({ dataDir }) {
     if (dataDir === '')
-      throw new NodeError('bad_folder', 'this user has no home folder for the data of the node: set HOME, or give --data-dir')
+      throw new NodeError(
+        'bad_folder',
+        'this user has no home folder for the data of the node: set HOME, or give --data-dir',
+      )
   },
   commands: {
     join: async () => (await import('./join.js')).addJoinCommand,

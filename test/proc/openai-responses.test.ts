@@ -178,7 +178,13 @@ test('what cannot be done is refused as in chat completions, streamed or not, be
       assert.ok(error.status === 400 || error.status === 404)
       assert.not.match(error.message, new RegExp(`${code}|context_full`), 'the code is not repeated in the message')
       if (chat === null) continue
-      const request = { model: 'demo', tools: chatTools, messages: [{ role: 'user', content: QUESTION }], ...chat, stream }
+      const request = {
+        model: 'demo',
+        tools: chatTools,
+        messages: [{ role: 'user', content: QUESTION }],
+        ...chat,
+        stream,
+      }
       const same = await errorOf(client.chat.completions.create(request as never))
       assert.equal([same.status, same.code, same.message], [error.status, error.code, error.message])
     }

@@ -139,15 +139,24 @@ function render(playground: Playground, focus?: string): void {
     else link.removeAttribute('aria-current')
   }
   const { played, branch } = playground.view
-  if (played !== null) sessionStorage.setItem(KEPT, JSON.stringify(keptPlayOf(played, branch)))
+  if (played !== null) withStorage((storage) => storage.setItem(KEPT, JSON.stringify(keptPlayOf(played, branch))))
   if (focus !== undefined) main.querySelector<HTMLElement>(focus)?.focus()
+}
+
+/** Uses the storage of the tab. In a browser that blocks it, the page works, and a reload begins anew. */
+function withStorage<T>(use: (storage: Storage) => T): T | undefined {
+  try {
+    return use(sessionStorage)
+  } catch {
+    return undefined
+  }
 }
 
 /** Restores the task that was in play before a reload. The page of another server has other tasks. */
 async function restore({ view, tasks, runtime, reward, named }: Playground): Promise<void> {
-  const text = sessionStorage.getItem(KEPT)
+  const text = withStorage((storage) => storage.getItem(KEPT)) ?? null
   if (text === null) return
-  sessionStorage.removeItem(KEPT)
+  withStorage((storage) => storage.removeItem(KEPT))
   const kept = JSON.parse(text) as KeptPlay
   if (!tasks.some(({ id }) => id === kept.task)) return
   view.played = await playAgain(kept, (id) => openPlayedTask(named(id), runtime, reward))
