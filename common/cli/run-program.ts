@@ -7,6 +7,8 @@ export interface Program {
   readonly description: string
   /** Commands by name. Each is loaded only when needed, because its imports may take a second. */
   readonly commands: Readonly<Record<string, () => Promise<AddCommand>>>
+  /** Checks the options of any command before its action. @throws CodedError */
+  readonly prepare?: (options: Readonly<Record<string, unknown>>) => void
   /** Exit status for an error that the user can correct. Default: 1. */
   readonly statusOf?: (error: Error) => number
   /** Added to the message of such an error. */
@@ -34,11 +36,12 @@ export async function runProgram(options: Program): Promise<void> {
 
 /** Creates a program with some of its commands. Default: all. */
 export async function withCommands(
-  { name, description, commands }: Program,
+  { name, description, commands, prepare }: Program,
   wanted: readonly string[] = Object.keys(commands),
 ): Promise<Command> {
   const program = createProgram(name, description).enablePositionalOptions()
   for (const command of wanted) (await commands[command]!())(program)
+  if (prepare !== undefined) program.hook('preAction', (_, command) => prepare(command.opts()))
   return program
 }
 

@@ -5,7 +5,7 @@ import { createAdaptorServer } from '@hono/node-server'
 import { Hono } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
 import { CodedError } from '../errors/index.js'
-import { takeControlAddress } from './address.js'
+import { controlAddresses, type TakenAddress } from './address.js'
 import { PRIVATE_FILE } from './owner-only.js'
 
 /** A request to a route. */
@@ -47,25 +47,15 @@ const KEEP_ALIVE_MS = 20_000
 /**
  * Listens for commands on a socket that only the owner of the data directory can open: `control.sock` in it, or a named pipe on Windows.
  * The caller has locked the data directory.
+ * @param addresses  the addresses to try, the preferred one first
  * @throws the system's error if the socket cannot be opened
  */
 export async function serveControl(
   dataDir: string,
   routes: readonly ControlRoute[],
+  addresses = controlAddresses(dataDir),
 ): Promise<{ close(): Promise<void> }> {
-  const { address, release } = await takeControlAddress(dataDir)
-  const server = createAdaptorServer({ fetch: appOf(routes).fetch, overrideGlobalObjects: false }) as Server
-  server.requestTimeout = REQUEST_TIMEOUT_MS
-  server.setTimeout(IDLE_TIMEOUT_MS)
-  try {
-    server.listen(address)
-    await once(server, 'listening')
-    if (process.platform !== 'win32') await chmod(address, PRIVATE_FILE)
-  } catch (error) {
-    server.close()
-    await release()
-    throw error
-  }
+  const { server, release } = await listening(addresses, routes)
   return {
     async close() {
       const closed = new Promise((resolve) => server.close(resolve))
@@ -73,6 +63,28 @@ export async function serveControl(
       await closed
       await release()
     },
+  }
+}
+
+/** Listens on the first address that the system allows. @throws the error of the last one */
+async function listening(
+  [take, ...others]: readonly (() => Promise<TakenAddress>)[],
+  routes: readonly ControlRoute[],
+): Promise<{ readonly server: Server; release(): Promise<void> }> {
+  const { address, release } = await take!()
+  const server = createAdaptorServer({ fetch: appOf(routes).fetch, overrideGlobalObjects: false }) as Server
+  server.requestTimeout = REQUEST_TIMEOUT_MS
+  server.setTimeout(IDLE_TIMEOUT_MS)
+  try {
+    server.listen(address)
+    await once(server, 'listening')
+    if (process.platform !== 'win32') await chmod(address, PRIVATE_FILE)
+    return { server, release }
+  } catch (error) {
+    server.close()
+    await release()
+    if (others.length === 0) throw error
+    return listening(others, routes)
   }
 }
 
@@ -90,7 +102,7 @@ function appOf(routes: readonly ControlRoute[]): Hono {
   }
   app.notFound((context) => context.json({ code: 'unknown_route', message: context.req.path }, 404))
   app.onError((error, context) => {
-    if (error instanceof ControlRefusal) return context.json({ code: error.code, message: error.message }, 400)
+    if (error instanceof ControlRefusal) return context.json({ code: error.code, message: error.detail }, 400)
     return context.json({ code: 'internal', message: error.message }, 500)
   })
   return app

@@ -15,10 +15,13 @@ export interface SignedModel {
 const PAYLOAD_TYPE = 'application/vnd.in-toto+json'
 
 /**
- * Unsigned files in a published folder: the signature itself, the manifest that names it, the model card, and files of the hub and
- * git.
+ * Unsigned files in a published folder: the signature itself, the manifest that names it, the model card, files of the hub and of git, and
+ * the notes that `hf download` leaves in the folder.
  */
-const IGNORED = ['model.sig', 'manifest.sealed', 'README.md', '.git', '.gitattributes', '.github', '.gitignore']
+const IGNORED = [
+  ...['model.sig', 'manifest.sealed', 'README.md'],
+  ...['.cache/huggingface', '.git', '.gitattributes', '.github', '.gitignore'],
+]
 
 /**
  * Signs a model by OpenSSF Model Signing 1.0 (github.com/ossf/model-signing-spec, `spec/v1.0.md`), method `certificate`. The signature is

@@ -1,9 +1,17 @@
 import type { Program } from '../../common/cli/index.js'
+import { NodeError } from '../report/errors.js'
 
 /** The program with its commands, in the order of its help. */
 export const PROGRAM: Program = {
   name: 'prove-node',
   description: 'Take part in a PROVE training swarm',
+  prepare({ dataDir }) {
+    if (dataDir === '')
+      throw new NodeError(
+        'bad_folder',
+        'this user has no home folder for the data of the node: set HOME, or give --data-dir',
+      )
+  },
   commands: {
     join: async () => (await import('./join.js')).addJoinCommand,
     status: async () => (await import('./control.js')).addStatusCommand,

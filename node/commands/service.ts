@@ -7,6 +7,7 @@ import { packageRoot } from '../../common/cli/index.js'
 import { withEnvironmentFolders } from '../../servers/environment-option.js'
 import type { Service } from '../background/service-file.js'
 import { type ServiceManager, serviceManagerOf } from '../background/services-here.js'
+import { stableNode } from '../background/stable-node.js'
 import { RUN_ARGUMENT, runArgument } from './arguments.js'
 import { dataFolder } from './defaults.js'
 
@@ -44,7 +45,7 @@ export function serviceFor(
   const folder = resolve(dataDir)
   return {
     command: [
-      process.execPath,
+      stableNode(process.execPath, process.env.PATH ?? ''),
       join(packageRoot, 'bin', 'prove-node.cjs'),
       ...['join', run.replaceAll(/\s+/g, ''), '--data-dir', folder, '--yes', '--plain'],
       ...environments.flatMap((environment) => ['--environments', resolve(environment)]),

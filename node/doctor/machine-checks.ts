@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process'
-import { readFile, statfs } from 'node:fs/promises'
-import { networkInterfaces, totalmem } from 'node:os'
-import { dirname } from 'node:path'
+import { mkdtemp, readFile, rm, stat, statfs, writeFile } from 'node:fs/promises'
+import { networkInterfaces } from 'node:os'
+import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import { defaultMemoryLimit } from '../../rollout/engine/index.js'
+import { defaultMemoryLimit, usableMemory } from '../../rollout/engine/index.js'
 import { reachOf } from '../../swarm/index.js'
 import { freePort, keptPort } from '../network/listen-port.js'
 import { inBytes } from '../report/in-bytes.js'
@@ -21,6 +21,8 @@ const MEMORY_PER_MODEL = 1.3
 /** Checks the free space for the base model and for work. */
 export async function checkDisk(examination: Examination, signal: AbortSignal): Promise<Finding> {
   const { dataDir, run: known } = examination
+  const refused = await tryToWrite(dataDir)
+  if (refused !== null) return problem(refused, 'make it writable, or give another folder with --data-dir')
   const free = await freeBytes(dataDir)
   const base = known && (await examination.invitation(signal).catch(() => null))?.base
   const isHere = base ? (await examination.baseModel(signal).catch(() => null)) !== null : false
@@ -31,6 +33,27 @@ export async function checkDisk(examination: Examination, signal: AbortSignal): 
   if (free < model + BYTES_TO_WORK)
     return warning(found, `free up to ${inBytes(model + BYTES_TO_WORK)}: adapters and groups also need space`)
   return ok(found)
+}
+
+/**
+ * Writes and removes a file in the nearest existing folder: free space does not show whether a node may use it.
+ * @returns  the reason why it cannot be written to; null: it can
+ */
+export async function tryToWrite(path: string): Promise<string | null> {
+  try {
+    if (!(await stat(path)).isDirectory()) return `${path} is not a folder`
+    const folder = await mkdtemp(join(path, '.doctor-'))
+    try {
+      await writeFile(join(folder, 'file'), 'x')
+    } finally {
+      await rm(folder, { recursive: true, force: true })
+    }
+    return null
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    if (code === 'ENOENT' && dirname(path) !== path) return tryToWrite(dirname(path))
+    return `${path} cannot be written to: ${message}`
+  }
 }
 
 /** Returns the free bytes at the nearest existing folder: a new node has no data folder yet. */
@@ -49,12 +72,12 @@ export async function checkMemory(examination: Examination, signal: AbortSignal)
   const available = process.availableMemory()
   const { limits, run: known } = examination
   const allowed = limits.memory === undefined ? defaultMemoryLimit() : limits.memory * 2 ** 30
-  const found = `${inBytes(available)} of ${inBytes(totalmem())} are available, and the engine may use ${inBytes(allowed)}`
+  const found = `${inBytes(available)} of ${inBytes(usableMemory())} are available, and the engine may use ${inBytes(allowed)}`
   const base = known && (await examination.invitation(signal).catch(() => null))?.base
   if (!base) return ok(found)
   const needed = base.sizeBytes * MEMORY_PER_MODEL
   const what = `${found}; ${base.name} needs about ${inBytes(needed)}`
-  if (needed > totalmem()) return problem(what, 'this run is too large for this machine')
+  if (needed > usableMemory()) return problem(what, 'this run is too large for this machine')
   if (needed > allowed) return problem(what, 'allow more: prove-node limits set memory=GIB')
   return needed > available ? warning(what, 'end other programs, or pause the node while they run') : ok(what)
 }

@@ -6,8 +6,8 @@ import { NodeError } from '../report/errors.js'
 
 const FILE = 'pause.json'
 
-/** A pause by the owner. `untilMs` null: until `resume`. */
-const pause = z.strictObject({ untilMs: z.number().nullable(), atOnce: z.boolean() })
+/** A pause by the owner: its end on the system's clock, and its duration. Both null: until `resume`. */
+const pause = z.strictObject({ untilMs: z.number().nullable(), forMs: z.number().nullable(), atOnce: z.boolean() })
 export type Pause = z.output<typeof pause>
 
 /** Reads the pause of a data folder; null: no pause. @throws NodeError `unreadable` */

@@ -15,12 +15,30 @@ export interface OwnerRequest {
   dutyUnder(limit: WorkLimit): Duty
 }
 
-/** @param earlier  a pause from before the start */
-export function createOwnerRequest(clock: Pick<Clock, 'now'>, earlier: Pause | null = null): OwnerRequest {
-  let pause = earlier
+/**
+ * Creates the request of an owner. A pause is never longer than its duration, also if the system's clock is set meanwhile. After a restart,
+ * only a clock that shows an earlier time than at the pause makes it begin again.
+ * @param earlier  a pause from before the start
+ * @param steady  milliseconds of a clock that cannot be set
+ */
+export function createOwnerRequest(
+  clock: Pick<Clock, 'now'>,
+  earlier: Pause | null = null,
+  steady: () => number = () => performance.now(),
+): OwnerRequest {
+  let pause: Pause | null = null
+  /** End of the pause on the steady clock. */
+  let end = Number.POSITIVE_INFINITY
   let finishing = false
+  const take = (asked: Pause | null): void => {
+    pause = asked
+    const left = asked?.untilMs == null ? Number.POSITIVE_INFINITY : asked.untilMs - clock.now()
+    end = steady() + Math.min(left, asked?.forMs ?? Number.POSITIVE_INFINITY)
+  }
+  take(earlier)
   const pausing = (): Pause | null => {
-    if (pause?.untilMs != null && clock.now() >= pause.untilMs) pause = null
+    if (pause === null) return null
+    if (steady() >= end || (pause.untilMs !== null && clock.now() >= pause.untilMs)) pause = null
     return pause
   }
   return {
@@ -28,7 +46,7 @@ export function createOwnerRequest(clock: Pick<Clock, 'now'>, earlier: Pause | n
       return pausing()
     },
     pause(forMs, atOnce) {
-      pause = { untilMs: forMs === null ? null : clock.now() + forMs, atOnce }
+      take({ untilMs: forMs === null ? null : clock.now() + forMs, forMs, atOnce })
     },
     resume() {
       pause = null
@@ -39,7 +57,10 @@ export function createOwnerRequest(clock: Pick<Clock, 'now'>, earlier: Pause | n
     dutyUnder(limit) {
       if (finishing) return { kind: 'finish' }
       const lasting = pausing()
-      if (lasting !== null) return { kind: 'rest', why: 'by its owner', ...lasting }
+      if (lasting !== null) {
+        const { untilMs, atOnce } = lasting
+        return { kind: 'rest', why: 'by its owner', untilMs, atOnce }
+      }
       const permit = limit.mayWork()
       if (permit.ok) return { kind: 'work' }
       return { kind: 'rest', why: permit.why, untilMs: permit.untilMs ?? null, atOnce: permit.atOnce ?? false }

@@ -88,7 +88,7 @@ export function startChild(events: ChildEvents, options: ChildOptions): EngineCh
     }
     // Not `close`: after our `disconnect()` Node 20 does not emit it for a child with advanced serialisation.
     child.on('exit', (code, signal) => {
-      const how = signal === null ? `exit code ${code}` : `ended by ${signal}`
+      const how = signal === null ? `exit code ${code}` : endedBy(signal)
       // Its last output to stderr may still be in the pipe.
       if (child.stderr === null || child.stderr.readableEnded) return die(how)
       child.stderr.once('close', () => die(how))
@@ -169,3 +169,9 @@ function startWorker(
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   })
 }
+
+/** Describes the end of an engine by a signal. Systems and containers end a process that needs more memory than they have by SIGKILL. */
+const endedBy = (signal: NodeJS.Signals): string =>
+  signal === 'SIGKILL'
+    ? 'ended by SIGKILL, usually for lack of memory: give it less with --memory, or end other programs'
+    : `ended by ${signal}`

@@ -1,12 +1,19 @@
 import { totalmem } from 'node:os'
 import pidusage from 'pidusage'
 
-/** Share of the machine's memory that inference may use by default. */
+/** Share of the usable memory that inference may use by default. */
 const DEFAULT_SHARE = 0.75
 /** Milliseconds between two checks: listing a process takes 30 ms on systems without /proc. */
 const LOOK_EVERY_MS = 1000
 
-export const defaultMemoryLimit = (): number => Math.floor(DEFAULT_SHARE * totalmem())
+/**
+ * Returns the bytes of memory that this process may use: those of the machine, or of its container if they are fewer.
+ * @param constrained  limit of the container; undefined or 0: none is known
+ */
+export const usableMemory = (total = totalmem(), constrained = process.constrainedMemory()): number =>
+  constrained ? Math.min(total, constrained) : total
+
+export const defaultMemoryLimit = (): number => Math.floor(DEFAULT_SHARE * usableMemory())
 
 /** Returns the bytes of main memory that a process uses now. */
 export const residentBytes = async (pid: number): Promise<number> => (await pidusage(pid)).memory

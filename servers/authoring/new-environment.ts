@@ -17,11 +17,14 @@ const [NAME, TITLE] = ['library', 'Library']
 /**
  * Writes a small environment to begin with. Existing files are not overwritten.
  * @param name  name of the environment and of its folder
+ * @param taken  names of other environments
  * @returns the paths of the files
- * @throws EnvironmentFolderError `bad_environment` for an invalid name, `name_taken` for an existing folder
+ * @throws EnvironmentFolderError `bad_environment` for an invalid name, `name_taken` for an existing folder or the name of another environment
  */
-export async function writeTemplate(name: string, parent: string): Promise<string[]> {
+export async function writeTemplate(name: string, parent: string, taken: Iterable<string> = []): Promise<string[]> {
   checkName(name)
+  if (new Set(taken).has(name))
+    throw new EnvironmentFolderError('name_taken', `an environment ${name} already exists: choose another name`)
   const title = `${name[0]!.toUpperCase()}${name.slice(1).replaceAll('_', ' ')}`
   const files = new Map<string, string>()
   for (const file of (await readdir(TEMPLATE)).sort()) {

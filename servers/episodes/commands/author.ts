@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { writeTemplate } from '../../authoring/new-environment.js'
+import { loadEnvironments } from '../../catalogue.js'
 import { shownFolder } from './options.js'
 
 /** Adds `new` and `check`, the commands for authors of environments. */
@@ -11,7 +12,7 @@ export function addAuthorCommands(program: Command): void {
     .argument('<name>', 'name of the environment: lower case, words joined by _')
     .option('--in <folder>', 'folder to create it in', '.')
     .action(async (name: string, { in: parent }: { in: string }) => {
-      const files = await writeTemplate(name, resolve(parent))
+      const files = await writeTemplate(name, resolve(parent), (await loadEnvironments()).keys())
       process.stdout.write(
         `${[...files, '', 'Change the files, check them, and serve the environment:', '', `  prove-server check ${shownFolder(parent, name)}`, `  prove-server ${shownFolder(parent, name)} --http 8080`].join('\n')}\n`,
       )

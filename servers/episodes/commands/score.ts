@@ -51,7 +51,8 @@ async function scoreLines({ dataset, reward }: { dataset?: string; reward: Rewar
 async function score(text: string, parts: ScoreParts): Promise<ScoredRollout> {
   let value: unknown
   try {
-    value = JSON.parse(text)
+    // Programs on Windows write a byte order mark.
+    value = JSON.parse(text.replace(/^\uFEFF/, ''))
   } catch {
     throw new EpisodeServerError('bad_request', 'the line is not JSON: give one JSON object per line')
   }

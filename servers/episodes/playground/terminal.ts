@@ -83,7 +83,14 @@ const COMMANDS: Readonly<Record<string, TerminalCommand>> = {
       return move(parseAs(actionSchema, { name, arguments: json === '' ? {} : json }), state)
     },
   },
-  say: { form: 'say <text>', about: 'answer the user', run: (text, state) => move({ type: 'say', text }, state) },
+  say: {
+    form: 'say <text>',
+    about: 'answer the user',
+    run(text, state) {
+      if (text.trim() === '') throw wrong('the message is empty: write it after say')
+      return move({ type: 'say', text }, state)
+    },
+  },
   reward: {
     form: 'reward',
     about: 'show the reward so far and its components',

@@ -8,6 +8,7 @@ import { cors } from 'hono/cors'
 import { accessRefusal, createSessionTable, hostsOf, listen } from '../../../common/http/index.js'
 import type { Environment } from '../define-environment.js'
 import type { Session } from '../session.js'
+import { readClientRequest } from './client-request.js'
 import { createHandleServer } from './handle-server.js'
 import { createHandles } from './handles.js'
 import { HOST_LIMITS } from './limits.js'
@@ -126,18 +127,19 @@ export async function serveHttp(
   app.all(MCP_PATH, async (context) => {
     const id = context.req.header('mcp-session-id')
     const client = getConnInfo(context).remote.address ?? ''
+    const request = await readClientRequest(context.req.raw)
+    if (request instanceof Response) return request
     if (id === undefined) {
       const seed = context.req.query('seed')
       if (seed !== undefined && !isSeed(seed))
         return refusal(400, 'bad_seed', 'seed must be an integer from 0 to 4294967295')
-      const { raw } = context.req
-      if (!(await isLegacyRequest(raw, undefined, { maxRequestBodySize: HOST_LIMITS.maxRequestBytes })))
-        return withHandles.fetch(raw, { authInfo: { token: '', clientId: client, scopes: [] } })
-      return begin(context.req.raw, client, seed === undefined ? undefined : Number(seed))
+      if (!(await isLegacyRequest(request, undefined, { maxRequestBodySize: HOST_LIMITS.maxRequestBytes })))
+        return withHandles.fetch(request, { authInfo: { token: '', clientId: client, scopes: [] } })
+      return begin(request, client, seed === undefined ? undefined : Number(seed))
     }
     // Only calls keep a session alive: a stream that is merely held open would keep it for ever.
     const isUse = context.req.method === 'POST'
-    const answered = sessions.use(id, isUse, ({ transport }) => transport.handleRequest(context.req.raw))
+    const answered = sessions.use(id, isUse, ({ transport }) => transport.handleRequest(request))
     if (answered) return answered
     return sessions.wasEvicted(id)
       ? refusal(404, 'session_evicted', 'This session rested while others needed its room. Initialize a new one.')

@@ -14,6 +14,8 @@ export const HOST_LIMITS = {
   idleMs: 30 * 60_000,
   /** Bytes of one HTTP request. The largest arguments of our tools are a few kB of text. */
   maxRequestBytes: 256 * 1024,
+  /** Bytes of one line on stdin. Clients there run on the same machine for the same person. */
+  maxLineBytes: 4 * 1024 * 1024,
   /** Time to send one HTTP request in full, so that slow senders do not hold connections. */
   requestTimeoutMs: 30_000,
 } as const

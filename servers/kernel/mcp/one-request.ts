@@ -16,6 +16,7 @@ import {
 } from '@modelcontextprotocol/server'
 import type { OfferedTool } from '../tool-schema.js'
 import { notACursor, pageOf, type ToolAnswer, VERSION } from './answers.js'
+import { accepts, readClientRequest } from './client-request.js'
 import type { ToolResponse } from './in-process.js'
 import { HOST_LIMITS } from './limits.js'
 import { lazyValidator } from './validator.js'
@@ -40,7 +41,9 @@ export interface CallAtAddress extends ToolResponse {
  * Answers one HTTP request of MCP's streamable transport without a session. The state between calls belongs to the address. So all clients
  * of the address see it, over any number of connections. Clients of either era are answered.
  */
-export async function answerMcpRequest(request: Request, served: ToolsAtAddress): Promise<Response> {
+export async function answerMcpRequest(asked: Request, served: ToolsAtAddress): Promise<Response> {
+  const request = await readClientRequest(asked)
+  if (request instanceof Response) return request
   if (!(await isLegacyRequest(request, undefined, { maxRequestBodySize: HOST_LIMITS.maxRequestBytes })))
     return answerWithoutSession(request, served)
   const server = new Server(
@@ -62,15 +65,16 @@ export async function answerMcpRequest(request: Request, served: ToolsAtAddress)
     if (called.toolsChanged) await sendNotification({ method: 'notifications/tools/list_changed' })
     return answerOf(called)
   })
+  // JSON holds one message: a notification next to the answer needs a stream, which the client must accept.
+  const streams = served.mayChange === true && accepts(asked, 'text/event-stream')
   const transport = new WebStandardStreamableHTTPServerTransport({
-    // JSON holds one message: a notification beside the answer needs a stream.
-    enableJsonResponse: served.mayChange !== true,
+    enableJsonResponse: !streams,
     maxRequestBodySize: HOST_LIMITS.maxRequestBytes,
   })
   await server.connect(transport)
   try {
     const response = await transport.handleRequest(request)
-    if (!served.mayChange) return response
+    if (!streams) return response
     // A stream is still being written to; its end comes with the answer, and only then may the server be closed.
     return new Response(response.body && (await response.text()), response)
   } finally {

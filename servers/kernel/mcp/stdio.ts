@@ -1,6 +1,7 @@
-import { serveStdio as serveLine } from '@modelcontextprotocol/server/stdio'
+import { StdioServerTransport, serveStdio as serveLine } from '@modelcontextprotocol/server/stdio'
 import type { Environment } from '../define-environment.js'
 import type { Session } from '../session.js'
+import { clientLines } from './client-lines.js'
 import { createHandleServer, createLineServer } from './handle-server.js'
 import { createHandles } from './handles.js'
 import { HOST_LIMITS } from './limits.js'
@@ -19,16 +20,19 @@ export async function serveStdio(
   const { maxSessions, restMs, idleMs } = HOST_LIMITS
   const limits = { maxSessions, maxPerClient: maxSessions, restMs, idleMs, now: () => performance.now() }
   const handles = createHandles(offer, open, limits)
+  const input = clientLines(process.stdin, (error) => void process.stdout.write(`${JSON.stringify(error)}\n`))
   const ended = new Promise<void>((resolve) => {
-    for (const name of ['end', 'close'] as const) process.stdin.once(name, () => resolve())
+    for (const name of ['end', 'close'] as const) input.once(name, () => resolve())
   })
-  const line = serveLine(({ era }) =>
-    era === 'modern'
-      ? createHandleServer(offer, handles, { client: 'stdin', defaultSeed })
-      : createLineServer(
-          offer,
-          openOnce((environment) => open(environment)),
-        ),
+  const line = serveLine(
+    ({ era }) =>
+      era === 'modern'
+        ? createHandleServer(offer, handles, { client: 'stdin', defaultSeed })
+        : createLineServer(
+            offer,
+            openOnce((environment) => open(environment)),
+          ),
+    { transport: new StdioServerTransport(input) },
   )
   await ended
   await line.close()

@@ -184,6 +184,7 @@ test('a folder without an environment and names in use are rejected', async () =
     /^name_taken: .* the environment library also has a tool list_library_items/,
   )
   assert.match(await messageOf(writeTemplate('library', parent)), /^name_taken: .* was not changed/)
+  assert.match(await messageOf(writeTemplate('banking', parent, ['banking'])), /^name_taken: .* choose another name/)
   for (const name of ['Library', '../library', ''])
     assert.match(
       await messageOf(writeTemplate(name, parent)),

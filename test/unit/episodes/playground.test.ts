@@ -7,6 +7,7 @@ import type { Task } from '../../../rollout/episode/index.js'
 import { PAPER } from '../../../rollout/reward/index.js'
 import { loadEnvironmentsIn } from '../../../servers/catalogue.js'
 import { createTaskRuntime } from '../../../servers/episodes/episode-runtime.js'
+import { keptPlayOf, playAgain } from '../../../servers/episodes/playground/kept-play.js'
 import { argumentsOf, fieldsOf } from '../../../servers/episodes/playground/page/form-fields.js'
 import { createHash, createHmac, hash } from '../../../servers/episodes/playground/page/shims/crypto.js'
 import { openPlayedTask } from '../../../servers/episodes/playground/played-task.js'
@@ -90,6 +91,27 @@ test('a step shows exactly the changed rows, and a fork is independent', async (
   const changed = steps.flatMap(({ changes }) => changes.map(({ table, key }) => `${table} ${key}`))
   const apart = empty.compare('B', 'A').changes.map(({ table, key }) => `${table} ${key}`)
   assert.equal([...new Set(changed)].sort(), apart.sort())
+})
+
+test('a play that is kept as JSON can be played again, with its branches and where they were forked', async () => {
+  const played = await openPlayedTask(changing, runtime, PAPER)
+  const [first, ...rest] = changing.groundTruth.map(({ name, arguments: args }) => ({
+    ...{ type: 'call' as const, name, arguments: args },
+  }))
+  await played.act('A', first!)
+  played.fork('A')
+  await played.act('A', { type: 'say', text: 'Done.' })
+  for (const action of rest) await played.act('B', action)
+  played.fork('B')
+  const kept = JSON.parse(JSON.stringify(keptPlayOf(played, 'B')))
+  const again = await playAgain(kept, async (id) => {
+    assert.is(id, changing.id)
+    return openPlayedTask(changing, runtime, PAPER)
+  })
+  assert.equal(keptPlayOf(again, 'B'), kept)
+  for (const { name, episode } of played.branches)
+    assert.equal(again.branch(name)!.episode.score(), episode.score(), name)
+  assert.is(again.compare('A', 'B').shared, 1)
 })
 
 test('verification passes a played rollout and fails each changed claim', async () => {

@@ -154,7 +154,7 @@ test('a pause for used up traffic ends with the month', () => {
 
 test('a request of the owner overrides limits, a pause ends on time, and `finish` overrides everything', () => {
   const clock = createMovedClock()
-  const wish = createOwnerRequest(clock)
+  const wish = createOwnerRequest(clock, null, () => clock.now())
   const tight = { mayWork: (): Permit => ({ ok: false, why: 'too hot', atOnce: true }) }
   const loose = { mayWork: (): Permit => ({ ok: true }) }
   assert.equal(wish.dutyUnder(loose), { kind: 'work' })
@@ -175,18 +175,40 @@ test('a request of the owner overrides limits, a pause ends on time, and `finish
   assert.is(wish.dutyUnder(tight).kind, 'finish')
 })
 
+test('a pause is never longer than asked, also if the clock of the system is set right meanwhile', () => {
+  const loose = { mayWork: (): Permit => ({ ok: true }) }
+  const HOUR = 3_600_000
+  const YEAR = 365 * 24 * HOUR
+  let [wall, steady] = [YEAR, 0]
+  const clock = { now: () => wall }
+  const wish = createOwnerRequest(clock, null, () => steady)
+  wish.pause(2 * HOUR, false)
+  const kept = wish.pausing
+  // The clock was a year ahead.
+  wall = 0
+  steady = 2 * HOUR - 1
+  assert.is(wish.dutyUnder(loose).kind, 'rest')
+  steady += 1
+  assert.is(wish.dutyUnder(loose).kind, 'work')
+  const restarted = createOwnerRequest(clock, kept, () => steady)
+  assert.is(restarted.dutyUnder(loose).kind, 'rest')
+  steady += 2 * HOUR
+  assert.is(restarted.dutyUnder(loose).kind, 'work')
+})
+
 test('a pause survives a restart, and ends on time even without a running node', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'prove-pause-'))
   const clock = createMovedClock()
   const loose = { mayWork: (): Permit => ({ ok: true }) }
-  const started = async () => createOwnerRequest(clock, await readPause(folder)).dutyUnder(loose).kind
+  const steady = () => clock.now()
+  const started = async () => createOwnerRequest(clock, await readPause(folder), steady).dutyUnder(loose).kind
   try {
     assert.is(await started(), 'work')
-    const wish = createOwnerRequest(clock)
+    const wish = createOwnerRequest(clock, null, () => clock.now())
     wish.pause(1000, true)
     await keepPause(folder, wish.pausing)
     assert.is((await stat(join(folder, 'pause.json'))).mode & 0o777, 0o600)
-    assert.equal(await readPause(folder), { untilMs: clock.now() + 1000, atOnce: true })
+    assert.equal(await readPause(folder), { untilMs: clock.now() + 1000, forMs: 1000, atOnce: true })
     clock.advance(999)
     assert.is(await started(), 'rest')
     clock.advance(1)

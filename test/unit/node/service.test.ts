@@ -1,11 +1,12 @@
 import { execFileSync, spawnSync } from 'node:child_process'
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { agentFile, type Service, unitFile } from '../../../node/background/service-file.js'
 import { serviceManagerOf } from '../../../node/background/services-here.js'
+import { stableNode } from '../../../node/background/stable-node.js'
 import { serviceFor } from '../../../node/commands/service.js'
 import { NodeError } from '../../../node/report/errors.js'
 import { testWith } from '../../support/needs.js'
@@ -95,6 +96,20 @@ test('each supported system has its file and commands, and other systems an erro
   assert.is(linux.path, '/home/ada/conf/systemd/user/prove-node.service')
   assert.match(serviceManagerOf('darwin', {}).path, /Library\/LaunchAgents\/org\.prove-swarm\.node\.plist$/)
   assert.throws(() => serviceManagerOf('win32', {}), /no_service: cannot install a service on win32/)
+})
+
+test('a service starts Node.js by the link that stays when its version changes', () => {
+  const [cellar, links, other] = ['Cellar/node/26.1.0/bin', 'links', 'other'].map((name) => join(folder, name))
+  for (const made of [cellar, links, other]) mkdirSync(made!, { recursive: true })
+  const executable = join(cellar!, 'node')
+  writeFileSync(executable, '')
+  writeFileSync(join(other!, 'node'), '')
+  symlinkSync(executable, join(links!, 'node'))
+  const path = (...folders: string[]) => folders.join(':')
+  assert.is(stableNode(executable, path('relative', other!, cellar!, links!)), join(links!, 'node'))
+  assert.is(stableNode(executable, path(other!, cellar!)), executable)
+  assert.is(stableNode(executable, ''), executable)
+  assert.is(stableNode(join(folder, 'gone'), path(folder, links!)), join(folder, 'gone'))
 })
 
 test.run()

@@ -4,6 +4,7 @@ import type { Environment } from '../../../kernel/index.js'
 import { createTaskRuntime, type TaskRuntime } from '../../episode-runtime.js'
 import { EpisodeServerError } from '../../errors.js'
 import type { Action } from '../../play.js'
+import { type KeptPlay, keptPlayOf, playAgain } from '../kept-play.js'
 import { openPlayedTask, type PlayedTask } from '../played-task.js'
 import { PUBLISHED_CHARS, type Published, publishable, readPublished } from '../published.js'
 import { type VerificationResult, verifyPublished } from '../verify-published.js'
@@ -21,6 +22,8 @@ export interface PageParts {
   readonly attackGroups: string
 }
 
+/** Key of the task in play in the storage of the tab. */
+const KEPT = 'prove-play'
 /** Time limit for a fetch. */
 const FETCH_MS = 20_000
 
@@ -76,7 +79,9 @@ export async function start(parts: PageParts): Promise<void> {
   window.addEventListener('hashchange', () => {
     if (location.hash !== '#content') render(playground, 'h1')
   })
+  const restored = await restore(playground).catch((error: unknown) => error)
   render(playground)
+  if (restored !== undefined) complain(restored)
 }
 
 async function createPlayground(parts: PageParts): Promise<Playground> {
@@ -133,7 +138,29 @@ function render(playground: Playground, focus?: string): void {
     if (link.dataset.section === at) link.setAttribute('aria-current', 'page')
     else link.removeAttribute('aria-current')
   }
+  const { played, branch } = playground.view
+  if (played !== null) withStorage((storage) => storage.setItem(KEPT, JSON.stringify(keptPlayOf(played, branch))))
   if (focus !== undefined) main.querySelector<HTMLElement>(focus)?.focus()
+}
+
+/** Uses the storage of the tab. In a browser that blocks it, the page works, and a reload begins anew. */
+function withStorage<T>(use: (storage: Storage) => T): T | undefined {
+  try {
+    return use(sessionStorage)
+  } catch {
+    return undefined
+  }
+}
+
+/** Restores the task that was in play before a reload. The page of another server has other tasks. */
+async function restore({ view, tasks, runtime, reward, named }: Playground): Promise<void> {
+  const text = withStorage((storage) => storage.getItem(KEPT)) ?? null
+  if (text === null) return
+  withStorage((storage) => storage.removeItem(KEPT))
+  const kept = JSON.parse(text) as KeptPlay
+  if (!tasks.some(({ id }) => id === kept.task)) return
+  view.played = await playAgain(kept, (id) => openPlayedTask(named(id), runtime, reward))
+  view.branch = kept.shown
 }
 
 async function verify(playground: Playground, text: string): Promise<void> {
@@ -165,7 +192,14 @@ function formHandlers(playground: Playground): Readonly<Record<string, (form: HT
       const args = filled.arguments as Extract<Action, { type: 'call' }>['arguments']
       await act({ type: 'call', name: tool.name, arguments: args }, '#tool')
     },
-    say: (form) => act({ type: 'say', text: valueIn(form, 'text') }, '#saying'),
+    async say(form) {
+      const text = valueIn(form, 'text')
+      if (text.trim() === '') {
+        main.querySelector<HTMLElement>('#saying')?.focus()
+        throw new RangeError('the message is empty: write what the assistant says')
+      }
+      await act({ type: 'say', text }, '#saying')
+    },
     async fetch(form) {
       view.attackGroup = null
       const file = form.querySelector<HTMLInputElement>('#file')!.files?.[0]
