@@ -36,8 +36,14 @@ export async function executeCall(
   }
   if (!takesArguments(tool, call.arguments))
     return { entry, payload: refusal('invalid_arguments', 'The arguments do not fit.') }
-  const { ok, text } = await callEnvironment(tool, call.arguments)
+  const { ok, text } = await callEnvironment(tool, withoutPrototype(call.arguments))
   return { entry: { ...entry, ok }, payload: text }
 }
+
+/** Removes the key `__proto__`, which MCP's parser of calls drops: calls over MCP and direct calls must have the same result. */
+const withoutPrototype = (args: JsonObject): JsonObject =>
+  Object.hasOwn(args, '__proto__')
+    ? Object.fromEntries(Object.entries(args).filter(([key]) => key !== '__proto__'))
+    : args
 
 const refusal = (error: string, message: string): string => JSON.stringify({ error, message })
