@@ -194,7 +194,7 @@ test('a decision of the second request counts as the model’s', () =>
       ...{ type: 'say', text: 'Hm.' },
       understood: { asked: false, by: RULES, problems: ['not_json', 'server_error'] },
     })
-    assert.equal(second, { type: 'say', text: 'Hm.', understood: { asked: true, by: 'tiny-teacher' } })
+    assert.equal(second, { text: 'Hm.', calls: [], understood: { asked: true, by: 'tiny-teacher' } })
   }))
 
 test('a server that rejects every request gets no more requests, and a budget limits requests', async () => {
