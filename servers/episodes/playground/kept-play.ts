@@ -1,4 +1,4 @@
-import type { Action } from '../play.js'
+import type { AssistantMessage } from '../../../rollout/episode/index.js'
 import type { Branch, PlayedTask } from './played-task.js'
 
 /** A task in play as data, from which it can be played again: a reload of the page keeps it. */
@@ -6,13 +6,13 @@ export interface KeptPlay {
   readonly task: string
   /** Name of the branch that is shown. */
   readonly shown: string
-  readonly branches: readonly { readonly from: Branch['from']; readonly actions: readonly Action[] }[]
+  readonly branches: readonly { readonly from: Branch['from']; readonly messages: readonly AssistantMessage[] }[]
 }
 
 export const keptPlayOf = ({ task, branches }: PlayedTask, shown: string): KeptPlay => ({
   task: task.id,
   shown,
-  branches: branches.map(({ from, steps }) => ({ from, actions: steps.map(({ action }) => action) })),
+  branches: branches.map(({ from, steps }) => ({ from, messages: steps.map(({ message }) => message) })),
 })
 
 /**
@@ -24,7 +24,7 @@ export async function playAgain(kept: KeptPlay, open: (task: string) => Promise<
   const advance = async (name: string, upTo = Number.POSITIVE_INFINITY): Promise<void> => {
     const at = played.branches.findIndex((branch) => branch.name === name)
     const done = played.branches[at]!.steps.length
-    for (const action of kept.branches[at]!.actions.slice(done, upTo)) await played.act(name, action)
+    for (const message of kept.branches[at]!.messages.slice(done, upTo)) await played.act(name, message)
   }
   for (const { from } of kept.branches) {
     if (from === null) continue
