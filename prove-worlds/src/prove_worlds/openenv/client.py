@@ -1,4 +1,4 @@
-"""OpenEnv client of `prove-server env` and of the server in `prove_worlds.openenv`."""
+"""OpenEnv client of the server in `prove_worlds.openenv`."""
 
 from openenv.core.mcp_client import MCPToolClient
 
