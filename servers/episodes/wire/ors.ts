@@ -159,9 +159,8 @@ export function orsApi(service: EpisodeService): Hono {
   })
   app.route(`/${ORS_ENVIRONMENT}`, of)
   // Paths without an environment refer to the only one.
-  app.all('/:part{tools|splits|tasks|num_tasks|task|task_range|task_tools|prompt|call}', ({ req, redirect }) =>
-    redirect(`/${ORS_ENVIRONMENT}/${req.param('part')}`, 308),
-  )
+  for (const { path } of of.routes)
+    app.all(path, ({ req, redirect }) => redirect(`/${ORS_ENVIRONMENT}${new URL(req.url).pathname}`, 308))
   app.onError((error) => errorResponse(error, ({ code, message }) => ({ detail: `${code}: ${message}` })))
   return app
 }
