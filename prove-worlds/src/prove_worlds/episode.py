@@ -1,7 +1,7 @@
 """An open episode: a task, its environments, and the actions taken so far."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from types import TracebackType
 from typing import cast
@@ -67,6 +67,24 @@ def parse_score(answer: Json, where: str) -> Score:
     )
 
 
+Call = tuple[str, Mapping[str, object] | str]
+"""A call as the model wrote it: the name of the tool, and the arguments as an object or as JSON text."""
+
+
+@dataclass(frozen=True)
+class Reply:
+    """
+    Reply to a message of the model.
+
+    Attributes:
+        results: One result for each call of the message.
+        user: The user's next turn. None after a message with calls, and at the end of the episode.
+    """
+
+    results: tuple[Result, ...]
+    user: str | None
+
+
 def readable(arguments: Mapping[str, object] | str) -> Mapping[str, object] | None:
     """
     Return arguments as an object.
@@ -80,6 +98,23 @@ def readable(arguments: Mapping[str, object] | str) -> Mapping[str, object] | No
     except (TypeError, ValueError, RecursionError):
         return None
     return cast("Json", read) if isinstance(read, Mapping) else None
+
+
+def message(text: str = "", calls: Iterable[Call] = (), *, more: bool = False) -> Json:
+    """
+    Return a message of the model in the form that the server accepts.
+
+    Args:
+        text: Text of the message, without its calls.
+        calls: Calls of the message. Without calls, the message is for the user.
+        more: True if the next message continues this one with further calls.
+    """
+    read = [(name, readable(arguments)) for name, arguments in calls]
+    made = [
+        {"unreadable": name} if arguments is None else {"name": name, "arguments": arguments}
+        for name, arguments in read
+    ]
+    return {"text": text, "calls": made, **({"more": True} if more else {})}
 
 
 class Episode:
@@ -111,25 +146,30 @@ class Episode:
         self.over = field(answer, "over", bool, where)
         open_here.add(self.id)
 
-    def call(self, name: str, arguments: Mapping[str, object] | str) -> Result:
+    def send(self, text: str = "", calls: Iterable[Call] = (), *, more: bool = False) -> Reply:
         """
-        Make a tool call.
+        Send a message of the model: its text and its calls.
 
-        A call to a tool that is not offered, or with invalid arguments, returns an error and counts as a call.
+        A call to a tool that is not offered, or with invalid arguments, returns an error and counts as a call. Arguments
+        that are not a JSON object count as a malformed call. A message without calls is for the user.
 
         Args:
-            name: Name of the tool.
-            arguments: Arguments as an object or as JSON text. Anything but a JSON object counts as a malformed call.
+            text: Text of the message, without its calls.
+            calls: Calls of the message.
+            more: True if the next message continues this one with further calls.
 
         Raises:
-            EpisodeOver: The episode accepts no further action.
+            EpisodeOver: The episode accepts no further message.
         """
-        read = readable(arguments)
-        return self.unreadable(name) if read is None else self._result({"name": name, "arguments": read})
+        return self.send_message(message(text, calls, more=more))
+
+    def call(self, name: str, arguments: Mapping[str, object] | str) -> Result:
+        """Send a message with one call, and return the result of the call. `send` describes which calls count."""
+        return self.send(calls=[(name, arguments)]).results[0]
 
     def unreadable(self, text: str) -> Result:
-        """Record a malformed call. The call counts, and the result describes the problem."""
-        return self._result({"unreadable": text})
+        """Record a call that could not be parsed. The call counts, and the result describes the problem."""
+        return self.send_message({"text": "", "calls": [{"unreadable": text}]}).results[0]
 
     def reply(self, text: str) -> str | None:
         """
@@ -138,8 +178,7 @@ class Episode:
         Returns:
             The user's next turn, or None if the user has no further turn. The episode is then over.
         """
-        user = self._act({"say": text}).get("user")
-        return user if isinstance(user, str) else None
+        return self.send(text).user
 
     def score(self) -> Score:
         """Return the reward so far. A client may call this method at any time and any number of times."""
@@ -184,13 +223,23 @@ class Episode:
     def _state(self) -> Json:
         return self._client.ask("GET", f"/episodes/{self.id}")
 
-    def _act(self, action: Mapping[str, object]) -> Json:
-        answer = self._client.ask("POST", f"/episodes/{self.id}/actions", action)
-        self.over = field(answer, "over", bool, self.id)
-        if "tools" in answer:
-            self.tools = [*self.tools, *as_objects(answer["tools"], self.id)]
-        return answer
+    def send_message(self, said: Json) -> Reply:
+        """Send a message from `message`."""
+        results: list[Result] = []
+        user: object = None
+        for action in actions_of(said):
+            answer = self._client.ask("POST", f"/episodes/{self.id}/actions", action)
+            self.over = field(answer, "over", bool, self.id)
+            if "tools" in answer:
+                self.tools = [*self.tools, *as_objects(answer["tools"], self.id)]
+            if "say" in action:
+                user = answer.get("user")
+            else:
+                results.append(Result(field(answer, "ok", bool, self.id), field(answer, "result", str, self.id)))
+        return Reply(tuple(results), user if isinstance(user, str) else None)
 
-    def _result(self, action: Mapping[str, object]) -> Result:
-        answer = self._act(action)
-        return Result(field(answer, "ok", bool, self.id), field(answer, "result", str, self.id))
+
+def actions_of(said: Json) -> list[Json]:
+    """Return the actions of a message."""
+    calls = cast("list[Json]", said["calls"])
+    return [*calls] if calls else [{"say": said["text"]}]

@@ -1,5 +1,5 @@
 """
-Client and server environment for OpenEnv (https://github.com/huggingface/OpenEnv, written for 0.3).
+Client and server environment for OpenEnv (https://github.com/huggingface/OpenEnv).
 
 The environment puts the episodes of `prove-server env` behind OpenEnv's own server, for its clients and for Spaces. The
 client adds a typed class.
