@@ -14,7 +14,7 @@ const WORLDS = `${root}prove-worlds`
 /** A reason to skip a row: this machine lacks the Python that the row needs. */
 export class MissingPython extends Error {}
 
-const constraintsOf = (row) => `${root}test/counterparts/constraints/${row.name}.txt`
+export const constraintsOf = (row) => `${root}test/counterparts/constraints/${row.name}.txt`
 
 /** Returns the folder of a row's environment. Any change of its packages, constraints or options gives another folder. */
 export function folderOf(row) {

@@ -1,14 +1,16 @@
-"""The same tasks over MCP, with the reference client and FastMCP's proxy, without this package."""
+"""The tasks over MCP in both eras: with the SDK for Python, and through FastMCP's proxy."""
 
 import asyncio
 import json
 import subprocess
 
 import pytest
-from conftest import PATIENCE_S, PROGRAM
 from fastmcp import Client as FastClient
 from fastmcp.server import create_proxy
 from mcp import Client
+from script import MODES
+from scripted_model import REPLY_TOOL
+from served import PATIENCE_S, PROGRAM
 
 
 async def names_of(client):
@@ -21,53 +23,53 @@ async def names_of(client):
             return names
 
 
-async def play(names, call, example):
-    """Open a task, play its example and close it. Return the result of closing."""
+async def play(names, call, script):
+    """Open a task, play a script and close it. Return the result of closing."""
 
     async def answer(tool, arguments):
         result = await call(tool, arguments)
-        return bool(result.is_error), result.content[0].text
+        return json.loads(result.content[0].text) if tool in ("open", "close") else result
 
-    assert {"open", "fork", "close", "reply_to_user"} <= set(names)
-    _, text = await answer("open", {"task": example["id"]})
-    opened = json.loads(text)
-    offered = [tool["function"]["name"] for tool in opened["tools"][:-1]]
-    assert offered == [tool["function"]["name"] for tool in example["tools"]]
-    assert set(offered) <= set(names)
+    assert {"open", "fork", "close", REPLY_TOOL} <= set(names)
+    opened = await answer("open", {"task": script.task})
+    offered = {tool["function"]["name"] for tool in opened["tools"]}
+    assert offered <= set(names)
     session = {"session": opened["session"]}
-    answers = iter(message["content"] for message in example["messages"] if message["role"] == "tool")
-    for message in example["messages"]:
-        if message["role"] != "assistant":
-            continue
-        made = message.get("tool_calls") or []
-        for one in made:
-            arguments = json.loads(one["function"]["arguments"])
-            assert await answer(one["function"]["name"], session | arguments) == (False, next(answers))
-        if not made:
-            await answer("reply_to_user", {**session, "text": message["content"]})
+    for message in script.messages:
+        for name, text in message.calls:
+            await answer(name, session | json.loads(text))
+        if not message.calls:
+            await answer(REPLY_TOOL, session | {"text": message.text})
     # The episode is over: the tool returns an error, and the connection stays open.
-    failed, text = await answer(offered[0], session)
-    assert failed, text
-    _, text = await answer("close", session)
-    return json.loads(text)
+    late = await answer(sorted(offered)[0], session)
+    assert late.is_error
+    return await answer("close", session)
 
 
-async def play_directly(url, mode, example):
+async def play_directly(url, mode, script):
     async with Client(url, mode=mode, read_timeout_seconds=PATIENCE_S) as client:
-        return await play(await names_of(client), client.call_tool, example)
+        return await play(await names_of(client), client.call_tool, script)
 
 
-async def play_through_a_proxy(url, mode, example):
+async def play_through_a_proxy(url, mode, script):
     async with FastClient(create_proxy(url), mode=mode, timeout=PATIENCE_S) as client:
         names = [tool.name for tool in await client.list_tools()]
-        return await play(names, client.call_tool_mcp, example)
+        return await play(names, client.call_tool_mcp, script)
 
 
 @pytest.mark.parametrize("way", [play_directly, play_through_a_proxy])
-@pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
-def test_a_client_of_each_era_plays_a_task_and_gets_its_reward(worlds, examples, mode, way):
-    closed = asyncio.run(way(f"{worlds.url}/mcp", mode, examples[0]))
-    assert (closed["total"], closed["solved"], closed["over"]) == (1.3, True, True)
+@pytest.mark.parametrize("era", ["legacy", "2026-07-28"])
+# The arguments of MCP are objects, and its tools are listed: an agent cannot send what is no JSON, nor call an unlisted tool.
+@pytest.mark.parametrize("mode", [mode for mode in MODES if mode in ("right", "wrong")])
+def test_a_client_of_each_era_plays_tasks_and_gets_their_rewards(worlds, scripts, assert_scored, mode, era, way):
+    played = []
+    for script in list(scripts[mode].values())[:2]:
+        closed = asyncio.run(way(f"{worlds.url}/mcp", era, script))
+        assert closed["over"]
+        played.append((script.task, script.actions(), closed["total"]))
+    assert_scored(played)
+    if mode == "right":
+        assert {total for _, _, total in played} == {1.3}
 
 
 @pytest.fixture(scope="module")
