@@ -78,12 +78,12 @@ async function playProbe(
   runtime: TaskRuntime,
 ): Promise<(Played & { readonly outcome: string }) | null> {
   const { task } = example
-  const actions = one.play(example)
-  if (!actions) return null
+  const messages = one.play(example)
+  if (!messages) return null
   const episode = await openEpisode(task, { runtime, reward: PAPER })
   const results: unknown[] = []
-  // The call limit can end the episode before the last action.
-  for (const action of actions) if (!episode.isOver) results.push(await episode.act(action))
+  // The call limit can end the episode before the last message.
+  for (const message of messages) if (!episode.isOver) results.push(await episode.act(message))
   const hasCalls = task.groundTruth.length > 0
   const shares = new Map(
     [...REWARD_PRESETS.values()].map((preset) => {
