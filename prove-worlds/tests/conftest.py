@@ -7,7 +7,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from served import CHECKOUT, _run_node, dataset, examples, score, worlds  # noqa: E402
+from served import CHECKOUT, _run_node, dataset, examples, score, worlds
 
 __all__ = ["_run_node", "dataset", "examples", "score", "worlds"]
 

@@ -14,6 +14,12 @@ ROUNDING = 0.02
 def exported(tmp_path_factory):
     """Folder of an adapter, and what the trainer computes with it."""
     folder = tmp_path_factory.mktemp("my-adapter")
-    command = [str(CHECKOUT / ".venv" / "bin" / "python"), str(CHECKOUT / "test" / "counterparts" / "make_adapter.py")]
-    done = subprocess.run([*command, str(folder)], check=True, timeout=4 * PATIENCE_S, stdout=subprocess.PIPE, text=True)
+    python, program = CHECKOUT / ".venv" / "bin" / "python", CHECKOUT / "test" / "counterparts" / "make_adapter.py"
+    done = subprocess.run(
+        [str(python), str(program), str(folder)],
+        check=True,
+        timeout=4 * PATIENCE_S,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
     return folder, json.loads(done.stdout)

@@ -14,11 +14,11 @@ sys.path[:0] = [str(CHECKOUT / "coordinator" / "trainer"), str(CHECKOUT / "coord
 
 import fixtures  # noqa: E402
 import torch  # noqa: E402
+from peft import PeftModel  # noqa: E402
 from prove_trainer import export  # noqa: E402
 from prove_trainer.config import LoraSettings, TrainerConfig  # noqa: E402
 from prove_trainer.gguf_base import build_model, load_base  # noqa: E402
 from prove_trainer.jobs import sha256_file  # noqa: E402
-from peft import PeftModel  # noqa: E402
 
 DEMO = CHECKOUT / "models" / "demo" / "prove-demo-base-f16.gguf"
 IDS = [5, 6, 7, 8, 9, 100, 200, 2047, 0, 31]

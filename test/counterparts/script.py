@@ -4,7 +4,9 @@ import json
 from dataclasses import dataclass
 
 MODES = ("right", "wrong", "unreadable", "unknown")
-"""`wrong`: another value of an argument. `unreadable`: arguments that are not JSON. `unknown`: a tool that is not offered."""
+"""
+`wrong`: another value of an argument. `unreadable`: arguments that are not JSON. `unknown`: a tool that is not offered.
+"""
 
 WORDS = "I look it up."
 """Text next to the first calls of a script."""
@@ -15,7 +17,11 @@ UNKNOWN_TOOL = "no_such_tool"
 
 @dataclass(frozen=True)
 class Message:
-    """Message of a script. `calls` are names with arguments as JSON text. Without calls, the message is for the user."""
+    """
+    Message of a script.
+
+    `calls` are names with arguments as JSON text. Without calls, the message is for the user.
+    """
 
     text: str
     calls: tuple[tuple[str, str], ...]
@@ -38,7 +44,7 @@ class Script:
         self.messages = [
             Message(
                 said.get("content") or "",
-                tuple((call["function"]["name"], call["function"]["arguments"]) for call in said.get("tool_calls") or ()),
+                tuple(_named(call["function"]) for call in said.get("tool_calls") or ()),
             )
             for said in example["messages"]
             if said["role"] == "assistant"
@@ -47,17 +53,13 @@ class Script:
         first, *others = self.messages[at].calls
         self.messages[at] = Message(WORDS, (spoilt(first, mode), *others))
 
-    def actions(self, *, without=()):
-        """
-        Return the script for `prove-server score`, one list of actions for each message.
+    def actions(self):
+        """Return the script for `prove-server score`, one list of actions for each message."""
+        return [_written(message) for message in self.messages]
 
-        Args:
-            without: Modes whose faulty call reaches neither an environment nor the reward.
-        """
-        return [
-            [] if self.mode in without and _is_faulty(message) and len(message.calls) == 1 else _written(message)
-            for message in self.messages
-        ]
+
+def _named(function):
+    return function["name"], function["arguments"]
 
 
 def spoilt(call, mode):
@@ -75,14 +77,6 @@ def spoilt(call, mode):
     return name, json.dumps(arguments)
 
 
-def _is_faulty(message):
-    return any(name == UNKNOWN_TOOL or text == BROKEN for name, text in message.calls)
-
-
 def _written(message):
-    if not message.calls:
-        return [{"say": message.text}]
-    return [
-        {"unreadable": name} if text == BROKEN else {"name": name, "arguments": json.loads(text)}
-        for name, text in message.calls
-    ]
+    calls = [{"name": name, "arguments": text} for name, text in message.calls]
+    return [{"text": message.text, "calls": calls}]

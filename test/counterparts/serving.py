@@ -13,7 +13,8 @@ QUESTION = "List all my accounts."
 TOOLS = """
 const { CATALOGUE } = await import('./dist/test/support/catalogue.js')
 const { offeredTool } = await import('./dist/servers/kernel/index.js')
-const tools = CATALOGUE.get('banking').tools.filter(({ name }) => name === 'list_accounts').map((tool) => offeredTool(tool))
+const named = CATALOGUE.get('banking').tools.filter(({ name }) => name === 'list_accounts')
+const tools = named.map((tool) => offeredTool(tool))
 process.stdout.write(JSON.stringify(tools.map(({ name, description, inputSchema: parameters }) => (
   { type: 'function', function: { name, description, parameters } }))))
 """

@@ -13,7 +13,7 @@ __all__ = ["exported"]
 
 @pytest.fixture(params=["adapted", "bare"])
 def served(request, exported):
-    """URL of a server with the adapter or without, and what the trainer computes."""
+    """Server with the adapter or without, and what the trainer computes."""
     folder, trained = exported
     params = xllamacpp.CommonParams()
     params.model.path = trained["base"]
@@ -27,10 +27,11 @@ def served(request, exported):
         adapter.path, adapter.scale = str(folder / "adapter.gguf"), 1.0
         params.lora_adapters = [adapter]
     server = xllamacpp.Server(params)
-    yield server.listening_address, trained["ids"], trained[request.param]
+    # The server ends with its object.
+    return server, trained["ids"], trained[request.param]
 
 
-def complete(url, body):
+def complete(server.listening_address, body):
     request = urllib.request.Request(
         f"{url}/completion", json.dumps(body).encode(), {"content-type": "application/json"}
     )
@@ -39,8 +40,8 @@ def complete(url, body):
 
 
 def test_the_next_token_has_the_log_probabilities_of_the_trainer(served):
-    url, ids, wanted = served
+    server, ids, wanted = served
     body = {"prompt": ids, "n_predict": 1, "n_probs": 5, "temperature": 0, "cache_prompt": False}
-    (token,) = complete(url, body)["completion_probabilities"]
+    (token,) = complete(server.listening_address, body)["completion_probabilities"]
     found = {str(one["id"]): one["logprob"] for one in token["top_logprobs"]}
     assert found == pytest.approx(wanted, abs=ROUNDING)

@@ -41,7 +41,7 @@ async def play(names, call, script):
         if not message.calls:
             await answer(REPLY_TOOL, session | {"text": message.text})
     # The episode is over: the tool returns an error, and the connection stays open.
-    late = await answer(sorted(offered)[0], session)
+    late = await answer(min(offered), session)
     assert late.is_error
     return await answer("close", session)
 
@@ -59,7 +59,7 @@ async def play_through_a_proxy(url, mode, script):
 
 @pytest.mark.parametrize("way", [play_directly, play_through_a_proxy])
 @pytest.mark.parametrize("era", ["legacy", "2026-07-28"])
-# The arguments of MCP are objects, and its tools are listed: an agent cannot send what is no JSON, nor call an unlisted tool.
+# The arguments of MCP are objects and its tools are listed: neither unreadable nor unknown calls can be made.
 @pytest.mark.parametrize("mode", [mode for mode in MODES if mode in ("right", "wrong")])
 def test_a_client_of_each_era_plays_tasks_and_gets_their_rewards(worlds, scripts, assert_scored, mode, era, way):
     played = []

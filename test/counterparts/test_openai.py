@@ -32,7 +32,8 @@ def test_a_call_is_made_and_its_result_is_answered_the_same_streamed_and_whole(c
     messages = [{"role": "user", "content": QUESTION}, message, result]
     whole = client.chat.completions.create(**asked(tools, messages=messages))
     options = {"include_usage": True}
-    with client.chat.completions.create(**asked(tools, messages=messages), stream=True, stream_options=options) as parts:
+    request = asked(tools, messages=messages, stream=True, stream_options=options)
+    with client.chat.completions.create(**request) as parts:
         chunks = list(parts)
     text = "".join(choice.delta.content or "" for chunk in chunks for choice in chunk.choices)
     assert text == whole.choices[0].message.content

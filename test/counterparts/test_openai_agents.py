@@ -37,9 +37,8 @@ async def play(worlds, model, script):
 # The library answers arguments that are not JSON and unknown tools itself: the latter with an error that ends the run.
 @pytest.mark.parametrize("mode", [mode for mode in MODES if mode in ("right", "wrong")])
 def test_every_episode_gets_the_reward_of_prove_server_score(worlds, scripts, scripted_model, assert_scored, mode):
-    played = []
-    for script in list(scripts[mode].values())[:2]:
-        played.append((script.task, script.actions(), asyncio.run(play(worlds, scripted_model, script))))
+    chosen = list(scripts[mode].values())[:2]
+    played = [(one.task, one.actions(), asyncio.run(play(worlds, scripted_model, one))) for one in chosen]
     assert_scored(played)
     if mode == "right":
         assert {total for _, _, total in played} == {1.3}

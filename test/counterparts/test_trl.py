@@ -77,15 +77,15 @@ class Recorded(GRPOTrainer):
 
 
 def written(completion):
-    """Return what a model wrote, as lists of actions for `prove-server score`."""
+    """Yield what a model wrote, as lists of actions for `prove-server score`."""
     for message in completion:
         if message["role"] != "assistant":
             continue
-        for call in message.get("tool_calls") or ():
-            name, arguments = call["function"]["name"], call["function"]["arguments"]
-            yield [{"say": arguments["text"]} if name == "reply_to_user" else {"name": name, "arguments": arguments}]
-        if not message.get("tool_calls"):
-            yield [{"say": message.get("content") or ""}]
+        calls = [call["function"] for call in message.get("tool_calls") or ()]
+        said = [call["arguments"]["text"] for call in calls if call["name"] == "reply_to_user"]
+        made = [call for call in calls if call["name"] != "reply_to_user"]
+        text = message.get("content") or ""
+        yield [{"text": text, "calls": made}] * (not said or bool(made)) + [{"text": one, "calls": []} for one in said]
 
 
 def test_two_steps_of_the_readme_have_tools_in_the_prompt_and_the_rewards_of_prove_server_score(
@@ -150,7 +150,7 @@ def test_scripted_completions_get_the_rewards_of_prove_server_score(run_readme, 
     if mode == "unreadable":
         # TRL takes the broken call for a text, which ends the conversation.
         played = [list(written(completion)) for completion in completions]
-        assert all("<tool_call>" in messages[0][0]["say"] for messages in played)
+        assert all("<tool_call>" in messages[0][0]["text"] for messages in played)
     else:
         played = [scripts[mode][task].actions() for task in tasks]
     rewards = [pytest.approx(reward, rel=1e-6) for reward in rewards]

@@ -31,7 +31,14 @@ def evaluate(folder, url, model, mode):
     env["UV_CACHE_DIR"] = str(CHECKOUT / ".cache" / "counterparts" / "uv")
     env["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), env["PATH"]])
     done = subprocess.run(
-        program, cwd=folder, env=env, timeout=4 * PATIENCE_S, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        program,
+        cwd=folder,
+        env=env,
+        check=False,
+        timeout=4 * PATIENCE_S,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
     )
     lines = [line for file in folder.rglob("traces.jsonl") for line in file.read_text().splitlines()]
     traces = [trace for line in lines for trace in json.loads(line)["traces"]]

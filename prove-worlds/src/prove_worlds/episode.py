@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import cast
 
-from .errors import UnknownEpisode
+from .errors import EpisodeOver, UnknownEpisode
 from .http import Json, JsonClient, as_object, as_objects, field
 
 
@@ -109,12 +109,26 @@ def message(text: str = "", calls: Iterable[Call] = (), *, more: bool = False) -
         calls: Calls of the message. Without calls, the message is for the user.
         more: True if the next message continues this one with further calls.
     """
-    read = [(name, readable(arguments)) for name, arguments in calls]
     made = [
-        {"unreadable": name} if arguments is None else {"name": name, "arguments": arguments}
-        for name, arguments in read
+        # The server reads the JSON text of arguments. What Python cannot write as JSON is no call that it could read.
+        {"name": name, "arguments": arguments}
+        if isinstance(arguments, str) or readable(arguments) is not None
+        else {"unreadable": name}
+        for name, arguments in calls
     ]
     return {"text": text, "calls": made, **({"more": True} if more else {})}
+
+
+def first_of(reply: Reply) -> Result:
+    """
+    Return the result of the only call of a message.
+
+    Raises:
+        EpisodeOver: The call was beyond the limit of the episode, so it was not made.
+    """
+    if not reply.results:
+        raise EpisodeOver("episode_over", "the episode has no calls left, and its reward is final: open another", 409)
+    return reply.results[0]
 
 
 class Episode:
@@ -131,7 +145,7 @@ class Episode:
         messages: Opening messages for the model, as `{"role", "content"}`.
         tools: Tools that the model may call now, in OpenAI's format. The task may hide tools or enum values. A later
             user turn can add tools, and its text describes the added tools.
-        over: True if the user has no further turn or the call limit is reached, according to the newest response.
+        over: True if the user has no further turn or a limit is reached, according to the newest response.
     """
 
     def __init__(self, client: JsonClient, answer: Json, open_here: set[str]) -> None:
@@ -150,8 +164,9 @@ class Episode:
         """
         Send a message of the model: its text and its calls.
 
-        A call to a tool that is not offered, or with invalid arguments, returns an error and counts as a call. Arguments
-        that are not a JSON object count as a malformed call. A message without calls is for the user.
+        A call to a tool that is not offered, or with invalid arguments, returns an error and counts as a call.
+        Arguments that are not a JSON object count as a malformed call. A message without calls is for the user. A call
+        beyond the limit of the episode is not made and has no result.
 
         Args:
             text: Text of the message, without its calls.
@@ -164,12 +179,17 @@ class Episode:
         return self.send_message(message(text, calls, more=more))
 
     def call(self, name: str, arguments: Mapping[str, object] | str) -> Result:
-        """Send a message with one call, and return the result of the call. `send` describes which calls count."""
-        return self.send(calls=[(name, arguments)]).results[0]
+        """
+        Send a message with one call, and return the result of the call. `send` describes which calls count.
+
+        Raises:
+            EpisodeOver: The episode accepts no further call.
+        """
+        return first_of(self.send(calls=[(name, arguments)]))
 
     def unreadable(self, text: str) -> Result:
         """Record a call that could not be parsed. The call counts, and the result describes the problem."""
-        return self.send_message({"text": "", "calls": [{"unreadable": text}]}).results[0]
+        return first_of(self.send_message({"text": "", "calls": [{"unreadable": text}]}))
 
     def reply(self, text: str) -> str | None:
         """
@@ -225,21 +245,12 @@ class Episode:
 
     def send_message(self, said: Json) -> Reply:
         """Send a message from `message`."""
-        results: list[Result] = []
-        user: object = None
-        for action in actions_of(said):
-            answer = self._client.ask("POST", f"/episodes/{self.id}/actions", action)
-            self.over = field(answer, "over", bool, self.id)
-            if "tools" in answer:
-                self.tools = [*self.tools, *as_objects(answer["tools"], self.id)]
-            if "say" in action:
-                user = answer.get("user")
-            else:
-                results.append(Result(field(answer, "ok", bool, self.id), field(answer, "result", str, self.id)))
-        return Reply(tuple(results), user if isinstance(user, str) else None)
-
-
-def actions_of(said: Json) -> list[Json]:
-    """Return the actions of a message."""
-    calls = cast("list[Json]", said["calls"])
-    return [*calls] if calls else [{"say": said["text"]}]
+        answer = self._client.ask("POST", f"/episodes/{self.id}/actions", said)
+        self.over = field(answer, "over", bool, self.id)
+        self.tools = [*self.tools, *as_objects(answer.get("tools"), self.id)]
+        results = as_objects(answer.get("results"), self.id)
+        user = answer.get("user")
+        return Reply(
+            tuple(Result(field(one, "ok", bool, self.id), field(one, "text", str, self.id)) for one in results),
+            user if isinstance(user, str) else None,
+        )

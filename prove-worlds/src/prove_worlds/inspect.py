@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import Iterator
 from typing import Any
 
-from .episode import Call
+from .episode import Call, first_of
 from .errors import MissingFramework
 from .offering import transcript
 from .worlds import Worlds
@@ -69,11 +69,11 @@ def converse(url: str | None = None, reward: str | None = None) -> Solver:
 
             def offered(definition: Any) -> Tool:
                 async def call(**arguments: Any) -> str:
-                    # Inspect does not tell which calls belong to one message. The score counts the messages as written.
+                    # Inspect does not report which calls belong to one message. The score counts them as written.
                     made = [(definition["name"], arguments)]
                     reply = await asyncio.to_thread(episode.send, "", made, more=True)
                     state.completed = state.completed or episode.over
-                    return reply.results[0].text
+                    return first_of(reply).text
 
                 parameters = ToolParams(**definition["parameters"])
                 return ToolDef(

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from .episode import Call, Episode, Result, message, readable
+from .episode import Call, Episode, Result, first_of, message, readable
 from .http import Json, as_object, field
 from .worlds import Task
 
@@ -46,7 +46,7 @@ def call(
     if words is not None:
         user = episode.reply(_joined(text, words))
         return Result(True, "The conversation is over." if user is None else f"The user says: {user}")
-    return episode.send(text, [(name, arguments)], more=more).results[0]
+    return first_of(episode.send(text, [(name, arguments)], more=more))
 
 
 def transcript(said: Iterable[tuple[str, Sequence[Call]]], reply_name: str) -> list[Json]:

@@ -70,7 +70,7 @@ class ProveEnvironment:
     def _call(self, name: str, arguments: dict[str, object]) -> str:
         episode = self._playing()
         try:
-            # TRL does not tell which calls belong to one message. The reward counts the messages as the model wrote them.
+            # TRL does not report which calls belong to one message. The reward counts the messages as written.
             return call(episode, self._reply_name, name, arguments, more=True).text
         except EpisodeOver:
             raise

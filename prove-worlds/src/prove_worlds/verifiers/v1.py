@@ -91,7 +91,7 @@ class ProveToolset(vf.Toolset[vf.SharedToolsetConfig, ProveState]):
 
     async def call_tool(self, context: object, params: CallToolRequestParams) -> CallToolResult:
         episode = await self._episode()
-        # A harness does not tell which calls belong to one message. The reward counts the messages as they were written.
+        # A harness does not report which calls belong to one message. The reward counts the messages as written.
         result = await asyncio.to_thread(
             offering.call, episode, _reply_name(self.state), params.name, params.arguments or {}, more=True
         )
