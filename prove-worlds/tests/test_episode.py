@@ -10,19 +10,17 @@ from prove_worlds.episode import message
 def play(episode, messages):
     """Play the conversation of an example. Return the messages of the model, and its calls with their outcomes."""
     actions, calls = [], []
-    answers = iter(message for message in messages if message["role"] == "tool")
-    users = iter(message["content"] for message in messages if message["role"] == "user")
+    answers = iter(said["content"] for said in messages if said["role"] == "tool")
+    users = iter(said["content"] for said in messages if said["role"] == "user")
     next(users)
-    for message in messages:
-        if message["role"] != "assistant":
+    for said in messages:
+        if said["role"] != "assistant":
             continue
-        functions = [call["function"] for call in message.get("tool_calls") or []]
-        made = [
-            {"name": function["name"], "arguments": json.loads(function["arguments"])} for function in functions
-        ]
-        text = message.get("content") or ""
+        functions = [call["function"] for call in said.get("tool_calls") or []]
+        made = [{"name": function["name"], "arguments": json.loads(function["arguments"])} for function in functions]
+        text = said.get("content") or ""
         reply = episode.send(text, [(call["name"], call["arguments"]) for call in made])
-        assert [result.text for result in reply.results] == [next(answers)["content"] for _ in made]
+        assert [result.text for result in reply.results] == [next(answers) for _ in made]
         assert reply.user == (None if made else next(users, None))
         actions.append({"text": text, "calls": made})
         calls += [{**call, "ok": result.ok} for call, result in zip(made, reply.results, strict=True)]
@@ -100,7 +98,7 @@ def test_an_episode_resumes_from_its_actions_and_forks(worlds, examples):
 def test_arguments_that_are_not_a_json_object_count_as_a_malformed_call(worlds, examples, arguments):
     with worlds.open(examples[0]["id"]) as episode:
         assert not episode.call("attach_file", arguments).ok
-        ((call,),) = [message["calls"] for message in episode.actions]
+        ((call,),) = [said["calls"] for said in episode.actions]
         assert "attach_file" in call["unreadable"]
         assert episode.score().components["validity"] == 0
 

@@ -31,7 +31,7 @@ def served(request, exported):
     return server, trained["ids"], trained[request.param]
 
 
-def complete(server.listening_address, body):
+def complete(url, body):
     request = urllib.request.Request(
         f"{url}/completion", json.dumps(body).encode(), {"content-type": "application/json"}
     )
