@@ -8,7 +8,7 @@ import pytest
 from served import CHECKOUT, run_node
 
 MODEL = "demo"
-QUESTION = "List all my accounts."
+QUESTION = "List my checking accounts."
 
 TOOLS = """
 const { CATALOGUE } = await import('./dist/test/support/catalogue.js')
