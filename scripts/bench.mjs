@@ -18,8 +18,8 @@ const BENCHES = {
   draw: { about: 'cost of selecting a token, compared with the forward pass', packages: ['node-llama-cpp'] },
   env: { about: 'environments: sessions, forks and tool calls', packages: ['@modelcontextprotocol/sdk', 'zod'] },
   episodes: {
-    about: '`prove-server env`: episodes per second and memory per episode, compared with OpenEnv and tau2',
-    packages: ['hono', 'ws'],
+    about: '`prove-server env`: episodes per second and memory per episode, compared with tau2',
+    packages: ['hono'],
   },
   judge: {
     about: 'verification of groups: speed, audits, time to a verdict, memory of leases',

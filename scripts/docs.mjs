@@ -31,6 +31,10 @@ writeFileSync(trainer, withLearningRates(readFileSync(trainer, 'utf8')))
 const configuration = `${root}docs/configuration.md`
 writeFileSync(configuration, withFieldTable(readFileSync(configuration, 'utf8')))
 
+const { DOCUMENTS, readRows, withRows: withCounterparts } = await import('./counterparts/rows.mjs')
+for (const path of DOCUMENTS)
+  writeFileSync(`${root}${path}`, withCounterparts(readFileSync(`${root}${path}`, 'utf8'), readRows()))
+
 const { LIMITS } = await import('../dist/proto/index.js')
 const protocol = `${root}docs/protocol.md`
 const limits = Object.entries(LIMITS).map(

@@ -20,6 +20,9 @@ const PARTS = {
     args: ['scripts/test.mjs', '--built', 'proc/quantised-round'],
     env: { PROVE_TEST_QUANTISATION: 'q4_k_m' },
   }),
+  counterparts: () => ({ args: ['scripts/test.mjs', '--built', 'counterparts'] }),
+  // Newer versions of the counterparts: a failure here is news, not a fault of the last commit.
+  drift: () => ({ args: ['scripts/counterparts.mjs', '--newest'] }),
   // No two nights share a seed.
   chaos: (seed) => ({ args: ['scripts/chaos.mjs', '--seed', `${seed * SEEDS}`, '--seeds', `${SEEDS}`] }),
   kills: (seed) => ({ args: ['scripts/chaos.mjs', '--processes', '--seed', `${seed}`] }),

@@ -12,6 +12,7 @@ import { setupOrExit } from './setup.mjs'
 const HEAVIEST = [
   ...['proc/attackers', 'proc/chaos', 'proc/walk', 'proc/recovery', 'swarm/chaos', 'proc/cli', 'release', 'trainer'],
   ...['node-versions', 'synthesis/production', 'proc/dashboard', 'proc/steering', 'proc/stranger'],
+  ...['counterparts/trl', 'counterparts/verifiers', 'counterparts'],
   ...['proc/mcp-python-client', 'environments', 'property', 'synthesis'],
 ]
 /** Heavy jobs at a time. */

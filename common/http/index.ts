@@ -1,3 +1,3 @@
 export { type Access, accessRefusal, hostsOf, isLoopback, isOrigin } from './access.js'
-export { type Listening, listen, type WebSockets } from './listen.js'
+export { type Listening, listen } from './listen.js'
 export { createSessionTable, type SessionTable, type SessionTableOptions } from './session-table.js'

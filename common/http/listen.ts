@@ -2,9 +2,6 @@ import type { AddressInfo } from 'node:net'
 import { type ServerType, serve } from '@hono/node-server'
 import type { Hono } from 'hono'
 
-/** The server of `ws`, without a port, which takes over connections that routes upgrade to WebSockets. */
-export type WebSockets = NonNullable<Parameters<typeof serve>[0]['websocket']>['server']
-
 /**
  * Milliseconds for which a connection stays open between requests. Longer than clients keep unused connections (Go 90 s), because a
  * request on a connection that the server is closing is lost.
@@ -18,8 +15,6 @@ export interface ListenOptions {
   readonly port: number
   /** Time limit for sending one request, so that slow senders do not keep connections open. */
   readonly requestTimeoutMs: number
-  /** The caller closes its connections. */
-  readonly webSockets?: WebSockets
 }
 
 export interface Listening {
@@ -32,12 +27,11 @@ export interface Listening {
 /** Serves an app over HTTP. @throws the system's error if the address cannot be listened on */
 export async function listen(
   { fetch }: Pick<Hono, 'fetch'>,
-  { host, port, requestTimeoutMs, webSockets }: ListenOptions,
+  { host, port, requestTimeoutMs }: ListenOptions,
 ): Promise<Listening> {
   const serverOptions = { requestTimeout: requestTimeoutMs, keepAliveTimeout: KEEP_ALIVE_MS }
   const listener = await new Promise<ServerType>((resolve, reject) => {
-    const websocket = webSockets === undefined ? {} : { websocket: { server: webSockets } }
-    const starting = serve({ fetch, hostname: host, port, serverOptions, ...websocket }, () => resolve(starting))
+    const starting = serve({ fetch, hostname: host, port, serverOptions }, () => resolve(starting))
     starting.once('error', reject)
   })
   const { port: actual } = listener.address() as AddressInfo

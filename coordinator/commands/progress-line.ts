@@ -168,8 +168,6 @@ function trainerLine(trainerEvent: TrainerEvent): string | null {
         : reason === 'rollback'
           ? `trainer: step ${step} has the adapter of step ${rest.adapterStep} again`
           : `trainer: step ${step} skipped: ${reason}`
-    case 'waiting':
-      return `trainer: waiting for its service: ${message}`
     case 'error':
       return `trainer: ended with ${code}: ${message}${batchId == null ? '' : ` (batch ${batchId})`}`
     default:

@@ -6,8 +6,6 @@ const MAX_LOSSES = 20
 export const GOOD_START_MS = 60_000
 /** Codes of `error` events that a restart cannot repair. */
 const HOPELESS = /^(config|base|resume|device|step)_/
-/** Codes of faults in a service that the trainer needs. No batch is to blame, and the operator has to act. */
-const UNSERVED = /^service_/
 /** The same for machines that have trained before: their devices may come back later. */
 const HOPELESS_FOR_ALL = /^(config|base|resume|step)_/
 /** Codes of ranks that only report the loss of another rank. */
@@ -68,7 +66,6 @@ export class TrainerDeaths {
 
   note(death: Death): Consequence {
     const { batchId, fault } = death
-    if (UNSERVED.test(fault?.code ?? '')) return { kind: 'end' }
     if (batchId === null) return this.#noteIdle(death)
     this.#badStarts = 0
     // Lost machines are not the fault of a batch. A rank reports what a batch does to it.

@@ -167,10 +167,6 @@ export const configSchema = z.strictObject({
       /** Further settings of `trainer.json`, see docs/trainer.md. */
       settings: trainerSettings.default({}),
     })
-    .refine(
-      ({ processes, launch, settings }) => !settings.tinker?.model || (processes === 1 && !launch),
-      'settings.tinker needs a single rank, because remote gradients cannot be shared: set processes: 1 and remove launch',
-    )
     .prefault({}),
   /** Dashboard for browsers, see docs/operating.md. */
   dashboard: z

@@ -66,15 +66,6 @@ export const trainerSettings = z.strictObject({
       passes: whole(1, 16),
     })
     .optional(),
-  /** Remote training service. Without `model`, gradients are computed locally. */
-  tinker: z
-    .strictObject({
-      model: z.string().min(1).max(200).optional(),
-      url: z.string().min(1).max(256).optional(),
-      /** Nats. */
-      maxDistance: from(1e-6, 20),
-    })
-    .optional(),
   keepSteps: z.strictObject({ last: whole(0, 1_000_000), every: whole(0, 1_000_000) }).optional(),
   seed: whole(0, 2 ** 32 - 1),
   device: z.enum(['cpu', 'cuda']).optional(),

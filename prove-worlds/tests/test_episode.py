@@ -4,26 +4,26 @@ import json
 
 import pytest
 from prove_worlds import BadRequest, EpisodeOver, Refused, UnknownEpisode, UnknownTask, Worlds
+from prove_worlds.episode import message
 
 
 def play(episode, messages):
-    """Play the conversation of an example. Return the actions, and the calls with their outcomes."""
+    """Play the conversation of an example. Return the messages of the model, and its calls with their outcomes."""
     actions, calls = [], []
-    answers = iter(message for message in messages if message["role"] == "tool")
-    users = iter(message["content"] for message in messages if message["role"] == "user")
+    answers = iter(said["content"] for said in messages if said["role"] == "tool")
+    users = iter(said["content"] for said in messages if said["role"] == "user")
     next(users)
-    for message in messages:
-        if message["role"] != "assistant":
+    for said in messages:
+        if said["role"] != "assistant":
             continue
-        for call in message.get("tool_calls") or []:
-            name, arguments = call["function"]["name"], json.loads(call["function"]["arguments"])
-            result = episode.call(name, arguments)
-            assert result.text == next(answers)["content"]
-            actions.append({"name": name, "arguments": arguments})
-            calls.append({**actions[-1], "ok": result.ok})
-        if not message.get("tool_calls"):
-            assert episode.reply(message["content"]) == next(users, None)
-            actions.append({"say": message["content"]})
+        functions = [call["function"] for call in said.get("tool_calls") or []]
+        made = [{"name": function["name"], "arguments": json.loads(function["arguments"])} for function in functions]
+        text = said.get("content") or ""
+        reply = episode.send(text, [(call["name"], call["arguments"]) for call in made])
+        assert [result.text for result in reply.results] == [next(answers) for _ in made]
+        assert reply.user == (None if made else next(users, None))
+        actions.append({"text": text, "calls": made})
+        calls += [{**call, "ok": result.ok} for call, result in zip(made, reply.results, strict=True)]
     return actions, calls
 
 
@@ -85,19 +85,39 @@ def test_tasks_are_listed_page_by_page_and_opened_by_index(worlds, examples, mon
 def test_an_episode_resumes_from_its_actions_and_forks(worlds, examples):
     example = max(examples, key=lambda example: len(example["ground_truth"]))
     truth = [{"name": call["name"], "arguments": json.loads(call["arguments"])} for call in example["ground_truth"]]
-    with worlds.open(example["id"], actions=truth[:1]) as episode, episode.fork() as fork:
+    first = [{"text": "", "calls": truth[:1]}]
+    with worlds.open(example["id"], actions=first) as episode, episode.fork() as fork:
         for call in truth[1:]:
             assert fork.call(call["name"], call["arguments"]).ok
         assert fork.score().total == 1.3
         assert episode.score().total < 1.3
-        assert episode.actions == truth[:1]
+        assert episode.actions == first
 
 
-def test_arguments_that_are_not_json_count_as_a_malformed_call(worlds, examples):
+@pytest.mark.parametrize("arguments", [{"draft": float("nan")}, "{not JSON", "[]"])
+def test_arguments_that_are_not_a_json_object_count_as_a_malformed_call(worlds, examples, arguments):
     with worlds.open(examples[0]["id"]) as episode:
-        assert not episode.call("attach_file", {"draft": float("nan")}).ok
-        assert episode.actions == [{"unreadable": "attach_file"}]
+        assert not episode.call("attach_file", arguments).ok
+        ((call,),) = [said["calls"] for said in episode.actions]
+        assert "attach_file" in call["unreadable"]
         assert episode.score().components["validity"] == 0
+
+
+def test_the_text_next_to_calls_is_part_of_the_message_and_a_message_can_be_sent_call_by_call(worlds, examples):
+    names = [tool["function"]["name"] for tool in examples[0]["tools"]][:2]
+    calls = [(name, {}) for name in names]
+    with worlds.open(examples[0]["id"]) as whole, worlds.open(examples[0]["id"]) as parts:
+        results = whole.send("I look it up.", calls).results
+        assert parts.send("I look it up.", calls[:1], more=True).results + parts.send("", calls[1:]).results == results
+        assert whole.score() == parts.score()
+
+
+def test_a_whole_conversation_is_scored_in_a_new_episode(worlds, examples):
+    for example in examples[:2]:
+        with worlds.open(example["id"]) as episode:
+            messages, _ = play(episode, example["messages"])
+            # A message after the end does not count.
+            assert worlds.score(example["id"], [*messages, message("Done.")]) == episode.record()
 
 
 def test_closing_a_client_closes_its_open_episodes(worlds, examples):

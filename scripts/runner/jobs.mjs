@@ -75,11 +75,14 @@ export async function uvuFiles(files, { node = process.execPath, env = {}, label
   return [finish(name, { passed, failed, skipped }, { ...result, output: why })]
 }
 
-/** Runs the tests of a folder of Python. */
-export async function pytest(folder) {
+/** Runs the tests of a folder of Python in the trainer's environment. */
+export const pytest = (folder) => pytestIn(`${root}.venv/bin/python`, folder)
+
+/** Runs tests of Python. @param place  a folder or a file. @param name  the name of the job */
+export async function pytestIn(python, place, name = place) {
   const result = await run(
-    `${root}.venv/bin/python`,
-    ['-m', 'pytest', '-q', '-x', '-rs', '--no-header', '-p', 'no:cacheprovider', folder],
+    python,
+    ['-m', 'pytest', '-q', '-x', '-rs', '--no-header', '-p', 'no:cacheprovider', place],
     // Other tests run at the same time: threads of torch that wait for each other would take their time.
     { OMP_NUM_THREADS: '1' },
   )
@@ -87,6 +90,6 @@ export async function pytest(folder) {
   const count = (word) => Number(output.match(new RegExp(`(\\d+) ${word}`))?.[1] ?? 0)
   const [passed, skipped] = [count('passed'), count('skipped')]
   const failed = Math.max(count('failed') + count('errors?'), ok && passed > 0 ? 0 : 1)
-  for (const [, why] of output.matchAll(/^SKIPPED \[\d+\] (.+)$/gm)) console.log(`skip ${folder}: ${why}`)
-  return finish(folder, { passed, failed, skipped }, result)
+  for (const [, why] of output.matchAll(/^SKIPPED \[\d+\] (.+)$/gm)) console.log(`skip ${name}: ${why}`)
+  return finish(name, { passed, failed, skipped }, result)
 }

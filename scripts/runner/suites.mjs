@@ -1,6 +1,7 @@
 // The test suites: which jobs they consist of, and what each job needs of the machine.
 import { existsSync, readdirSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { counterpartJobs } from '../counterparts/suite.mjs'
 import { root } from '../processes.mjs'
 import { check, failure, pytest, uvuFiles } from './jobs.mjs'
 import { needsOf } from './needs.mjs'
@@ -107,6 +108,8 @@ export const SUITES = {
         run: async () => [await pytest(folder)],
       })),
   },
+  // `counterparts/trl` names one row.
+  counterparts: { jobs: counterpartJobs },
   release: {
     jobs: () => [
       {
@@ -139,7 +142,7 @@ export function jobsOf(folder, wanted, alone) {
   return Object.entries(SUITES).flatMap(([suite, { jobs, batch, isHeavy = false, byDefault = true }]) => {
     const paths = wanted.length === 0 && byDefault ? [suite] : wanted.filter((path) => suiteOf(path) === suite)
     if (paths.length === 0 || (!jobs && !existsSync(`${root}${folder}/${suite}`))) return []
-    const made = jobs ? jobs(paths) : files(folder, suite, paths, alone ? 1 : batch)
-    return made.map((job) => ({ ...job, suite, isHeavy }))
+    const made = jobs ? jobs(paths, wanted.length > 0) : files(folder, suite, paths, alone ? 1 : batch)
+    return made.map((job) => ({ isHeavy, ...job, suite }))
   })
 }

@@ -5,8 +5,6 @@ import { EPISODE_SERVER_LIMITS } from './limits.js'
 import { episodeApi } from './wire/episode-api.js'
 import { episodeMcp } from './wire/mcp.js'
 import { nemoGymApi } from './wire/nemo-gym.js'
-import { openEnvApi } from './wire/open-env.js'
-import { openEnvSockets } from './wire/open-env-socket.js'
 import { orsApi } from './wire/ors.js'
 import type { EpisodeService } from './wire/service.js'
 import { taskMcp } from './wire/task-mcp.js'
@@ -19,7 +17,7 @@ export interface ServeOptions {
   readonly allowedOrigins?: readonly string[]
 }
 
-/** Interval between two closings of idle episodes and connections. */
+/** Interval between two closings of idle episodes. */
 const SWEEP_MS = 60_000
 
 /**
@@ -55,25 +53,17 @@ export async function serveEpisodes(service: EpisodeService, options: ServeOptio
   app.route('/', taskMcp(service))
   app.route('/', episodeApi(service))
   app.route('/', orsApi(service))
-  app.route('/', openEnvApi(service))
-  const sockets = openEnvSockets(service)
-  app.route('/', sockets.routes)
   app.notFound(({ req }) => Response.json({ error: 'unknown_path', message: `no path ${req.path}` }, { status: 404 }))
   const listening = await listen(app, {
     host,
     port,
     requestTimeoutMs: EPISODE_SERVER_LIMITS.requestTimeoutMs,
-    webSockets: sockets.server,
   })
-  const sweep = setInterval(() => {
-    sockets.closeIdle()
-    service.episodes.closeIdle()
-  }, SWEEP_MS).unref()
+  const sweep = setInterval(() => service.episodes.closeIdle(), SWEEP_MS).unref()
   return {
     origin: listening.origin,
     close() {
       clearInterval(sweep)
-      sockets.close()
       return listening.close()
     },
   }

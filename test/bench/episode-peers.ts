@@ -1,14 +1,19 @@
 import { readFile } from 'node:fs/promises'
-import { delimiter, join } from 'node:path'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { execa } from 'execa'
 import { z } from 'zod'
-import type { Load } from './open-env-load.js'
 import { type ServedProgram, startServer } from './served-program.js'
 
 const LONGEST_MS = 5 * 60_000
 /** Root of the checkout, relative to the compiled file. */
 const TAU2 = fileURLToPath(new URL('../../../test/bench/tau2_peer.py', import.meta.url))
+
+export interface Load {
+  readonly episodesPerS: number
+  /** Additional memory of the server while the episodes are open, in bytes. */
+  readonly memoryBytes: number
+}
 
 /** A checkout of another program, and a Python with the packages that the program needs. */
 interface Checkout {
@@ -27,30 +32,6 @@ async function checkoutOf(name: string, variable: string): Promise<Checkout | un
   const project = await readFile(join(folder, 'pyproject.toml'), 'utf8')
   const [, version = 'unknown'] = project.match(/^version = "([^"]+)"/m) ?? []
   return { version, folder, python: process.env[`${variable}_PYTHON`] ?? 'python3' }
-}
-
-export interface OpenEnvPeer {
-  readonly version: string
-  /** Its own server with the smallest of its environments, `echo_env`, whose tools are of an MCP server as ours are. */
-  start(episodes: number): Promise<ServedProgram>
-}
-
-export async function openEnvPeer(): Promise<OpenEnvPeer | undefined> {
-  const checkout = await checkoutOf('OpenEnv', 'PROVE_BENCH_OPENENV')
-  if (checkout === undefined) return undefined
-  const { version, folder, python } = checkout
-  const app = ['-m', 'uvicorn', 'echo_env.server.app:app', '--host', '127.0.0.1', '--port', '0', '--no-access-log']
-  return {
-    version,
-    start: (episodes) =>
-      startServer(python, app, {
-        cwd: folder,
-        env: {
-          PYTHONPATH: ['src', 'envs'].map((part) => join(folder, part)).join(delimiter),
-          MAX_CONCURRENT_ENVS: String(episodes),
-        },
-      }),
-  }
 }
 
 export interface Tau2Peer {

@@ -5,8 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import pLimit from 'p-limit'
 import { writeDemoTasks } from '../support/demo-tasks.js'
-import { type OpenEnvPeer, openEnvPeer, type Tau2Peer, tau2Peer } from './episode-peers.js'
-import { type Load, type Part, playOverSockets } from './open-env-load.js'
+import { type Load, type Tau2Peer, tau2Peer } from './episode-peers.js'
 import type { BenchResult } from './result.js'
 import { type ServedProgram, startServer } from './served-program.js'
 
@@ -27,11 +26,9 @@ const program = fileURLToPath(new URL('../../servers/episodes/main.js', import.m
 /**
  * Measures `prove-server env` as trainers use it, in a separate process: memory per open episode, and episodes opened, played and closed
  * per second while many are open. One client with some connections sends HTTP requests, so the times include its work. Where
- * `PROVE_BENCH_OPENENV` and `PROVE_BENCH_TAU2` name checkouts, compares OpenEnv's server over its protocol, which `prove-server`
- * supports too, and tau2-bench's environment and its server.
+ * `PROVE_BENCH_TAU2` names a checkout, compares tau2-bench's environment and its server.
  */
 export async function run(): Promise<{ versions: Readonly<Record<string, string>>; results: BenchResult[] }> {
-  const openEnv = await openEnvPeer()
   const tau2 = await tau2Peer()
   const folder = await mkdtemp(join(tmpdir(), 'prove-bench-episodes-'))
   const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS })
@@ -44,18 +41,13 @@ export async function run(): Promise<{ versions: Readonly<Record<string, string>
       ours.push(await withServer(ourServer(tasks), (server) => overHttp(server, episodes, agent)))
       results.push(...resultsOf(`${episodes} at once`, episodes, ours.at(-1)!))
     }
-    if (openEnv !== undefined)
-      for (const episodes of AT_ONCE) results.push(...(await besideOpenEnv(openEnv, tasks, episodes)))
     if (tau2 !== undefined) results.push(...(await besideTau2(tau2, agent, ours.at(-1)!)))
   } finally {
     agent.destroy()
     await rm(folder, { recursive: true })
   }
   return {
-    versions: {
-      ...(openEnv === undefined ? {} : { openenv: openEnv.version }),
-      ...(tau2 === undefined ? {} : { 'tau2-bench': tau2.version }),
-    },
+    versions: tau2 === undefined ? {} : { 'tau2-bench': tau2.version },
     results,
   }
 }
@@ -106,41 +98,6 @@ function resultsOf(at: string, episodes: number, { episodesPerS, memoryBytes }: 
     ...(episodes < LEAST_FOR_MEMORY
       ? []
       : [{ metric: `memory of an episode, ${at}`, value: rounded(memoryBytes / 1024), unit: 'KiB' }]),
-  ]
-}
-
-const OURS: Part = {
-  reset: (index) => ({ seed: index % TASKS }),
-  step: (step) =>
-    step === 0
-      ? { tool_name: 'no_such_tool', arguments: {} }
-      : { tool_name: 'reply_to_user', arguments: { text: 'Done.' } },
-}
-const ECHO: Part = { reset: () => ({}), step: () => ({ tool_name: 'echo_message', arguments: { message: 'Done.' } }) }
-
-/** Measures both servers over the same protocol with the same client, after a warm-up. */
-async function besideOpenEnv(peer: OpenEnvPeer, tasks: string, episodes: number): Promise<BenchResult[]> {
-  const measure = (starting: Promise<ServedProgram>, part: Part): Promise<Load> =>
-    withServer(starting, async (server) => {
-      await playOverSockets(server, part, TASKS, CONNECTIONS)
-      return playOverSockets(server, part, episodes, CONNECTIONS)
-    })
-  const ours = await measure(ourServer(tasks), OURS)
-  const theirs = await measure(peer.start(Math.max(TASKS, episodes)), ECHO)
-  const at = `OpenEnv's wire, ${episodes} at once`
-  return [
-    compared(`episodes, ${at}`, 'per s', ours.episodesPerS, theirs.episodesPerS, "OpenEnv's echo_env"),
-    ...(episodes < LEAST_FOR_MEMORY
-      ? []
-      : [
-          compared(
-            `memory of an episode, ${at}`,
-            'KiB',
-            ours.memoryBytes / 1024,
-            theirs.memoryBytes / 1024,
-            "OpenEnv's echo_env",
-          ),
-        ]),
   ]
 }
 

@@ -151,22 +151,6 @@ test('a batch that kills the trainer three times is refused and out of its sight
   assert.equal(await engine.outcome('sound', signal()), { kind: 'trained', step: 1 })
 })
 
-test('a trainer whose service has to be seen to ends at once and blames no batch', async () => {
-  const { engine } = await trainerThat(`
-    say('ready', { step: 0 })
-    const batchId = await batch()
-    say('training', { batchId, step: 1 })
-    say('error', { code: 'service_base', message: 'another base', batchId })
-    await die(1)`)
-  await engine.start(signal())
-  await addBatch('step-1')
-  const error = await failure(engine.outcome('step-1', signal()))
-  assert.is(error.code, 'trainer_failed')
-  assert.match(error.message, /service_base: another base/)
-  assert.is(await starts(), 1)
-  assert.equal(await readdir(join(jobs, 'batches')), ['step-1'])
-})
-
 test('a trainer that never gets ready is given up with its last words, and no batch is blamed', async () => {
   const { engine } = await trainerThat(`await die(1, 'Traceback ...\\nModuleNotFoundError: no torch here')`)
   await addBatch('step-1')

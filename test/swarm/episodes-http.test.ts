@@ -174,6 +174,30 @@ test('the Open Reward Standard has tasks, sessions, tools, resumable result stre
     assert.is((await ask(`${origin}/ping`, 'POST', {}, session)).status, 404)
   }))
 
+test('each path of the Open Reward Standard without an environment is redirected to the path of the only one', () =>
+  served(async (origin) => {
+    for (const part of [
+      'tools',
+      'splits',
+      'tasks',
+      'num_tasks',
+      'task',
+      'task_range',
+      'task_tools',
+      'prompt',
+      'call',
+    ]) {
+      const { status, headers } = await fetch(`${origin}/${part}`, {
+        method: 'POST',
+        redirect: 'manual',
+        signal: patience(),
+      })
+      assert.equal([status, headers.get('location')], [308, `/prove/${part}`], part)
+      const there = await fetch(`${origin}/prove/${part}`, { redirect: 'manual', signal: patience() })
+      assert.not.ok(there.status >= 300 && there.status < 400, part)
+    }
+  }))
+
 test('NeMo Gym seeds a session, calls tools and verifies the answer', () =>
   served(async (origin) => {
     const lines = (await (await ask(`${origin}/nemo_gym.jsonl`)).text()).trim().split('\n')

@@ -1,86 +1,24 @@
-"""
-Training backends: each sums gradients and runs the optimizer, in this process or at a service. `GrpoTrainer` computes
-the loss of each token and takes its steps through a backend.
-"""
+"""Gradients of an adapter, and the optimizer that applies them."""
 
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Protocol
+from collections.abc import Mapping
 
 import torch
 from torch import nn
 
 from .config import OptimizerSettings
 from .distributed import Ranks
-from .errors import TrainerError
-from .packing import Pack
 from .policy import Policy
 from .sharding import is_sharded
 from .shards import part_like, whole
 
-# Key in a snapshot whose optimizer is at a service: the path under which the service keeps it, as bytes.
-SERVICE_STATE = "service_state"
 
+class Backend:
+    """
+    Autograd through the policy, and AdamW on the devices of the ranks.
 
-@dataclass(frozen=True)
-class Update:
-    """One optimizer step. The step's statistics take the largest value of `stats` over all passes."""
-
-    norm: float | None  # of the gradient before clipping; None: the service does not report it
-    stats: Mapping[str, float] = field(default_factory=dict)
-
-
-class Backend(Protocol):
-    """Gradients and optimizer of one policy. With several ranks, all of them make the same calls."""
-
-    @property
-    def keeps_graph(self) -> bool:
-        """Whether a backward pass goes through the policy here: its forward passes keep what that needs."""
-        ...
-
-    def start(self) -> None:
-        """Put the adapter that a run begins with into the policy."""
-        ...
-
-    def begin(self) -> None:
-        """Begin a pass over the batch: discard the gradients of an earlier one."""
-        ...
-
-    def learn(self, pack: Pack, logp: torch.Tensor, total: torch.Tensor) -> None:
-        """Add the gradients of `total`, a sum of loss terms, which are functions of the pack's `logp`."""
-        ...
-
-    def gather(self) -> None:
-        """End the pass: sum the gradients of the ranks."""
-        ...
-
-    def apply(self, tokens: float, finite: bool, rate: float, should_stop: Callable[[], None]) -> Update | None:
-        """
-        Take one optimizer step at the learning rate `rate`, with gradients divided by `tokens`. Returns None when a
-        number is not finite on some rank. The caller then restores the state before.
-        """
-        ...
-
-    def end(self) -> None:
-        """End the step, complete or not."""
-        ...
-
-    def state(self) -> dict[str, torch.Tensor]:
-        """Return the optimizer's state, for `restore` in this process or another."""
-        ...
-
-    def restore(self, tensors: Mapping[str, torch.Tensor]) -> None:
-        """
-        Load what `state` returned. Raises TrainerError `resume_mismatch` for the state of another kind of backend.
-        """
-        ...
-
-
-class LocalBackend:
-    """Autograd through the policy, and AdamW on the devices of the ranks."""
-
-    keeps_graph = True
+    With several ranks, all of them make the same calls.
+    """
 
     def __init__(self, policy: Policy, settings: OptimizerSettings, ranks: Ranks) -> None:
         self.settings = settings
@@ -97,20 +35,21 @@ class LocalBackend:
             foreach=False,
         )
 
-    def start(self) -> None:
-        """Do nothing: a new policy has its adapter already."""
-
     def begin(self) -> None:
+        """Begin a pass over the batch: discard the gradients of an earlier one."""
         self.optimizer.zero_grad(set_to_none=True)
 
-    def learn(self, pack: Pack, logp: torch.Tensor, total: torch.Tensor) -> None:
-        total.backward()
-
     def gather(self) -> None:
+        """End the pass: sum the gradients of the ranks."""
         if not self.in_shards:  # FSDP2 sums gradients during the backward pass
             self.ranks.add_gradients(self.parameters)
 
-    def apply(self, tokens: float, finite: bool, rate: float, should_stop: Callable[[], None]) -> Update | None:
+    def apply(self, tokens: float, finite: bool, rate: float) -> float | None:
+        """
+        Take one optimizer step at the learning rate `rate`, with gradients divided by `tokens`. Returns the norm of the
+        gradient before clipping, or None when a number is not finite on some rank. The caller then restores the state
+        before.
+        """
         for parameter in self.parameters:
             if parameter.grad is not None:
                 parameter.grad /= max(tokens, 1.0)
@@ -120,10 +59,7 @@ class LocalBackend:
         for group in self.optimizer.param_groups:
             group["lr"] = rate
         self.optimizer.step()
-        return Update(norm)
-
-    def end(self) -> None:
-        self.begin()
+        return norm
 
     def state(self) -> dict[str, torch.Tensor]:
         """
@@ -137,10 +73,7 @@ class LocalBackend:
         }
 
     def restore(self, tensors: Mapping[str, torch.Tensor]) -> None:
-        if SERVICE_STATE in tensors:
-            raise TrainerError(
-                "resume_mismatch", "the optimizer's state is at a service: continue with `tinker`, or begin another run"
-            )
+        """Load what `state` returned, in this process or another."""
         self.begin()
         self.optimizer.state.clear()
         for name, parameter in self.named:

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from .errors import TrainerError
-from .fields import Fail, Fields, read_json
+from .fields import Fields, read_json
 from .limits import (
     MAX_ALPHA,
     MAX_CANARIES,
@@ -15,15 +15,12 @@ from .limits import (
     MAX_RANK,
     MAX_STALENESS,
     MAX_TOKENS_PER_FORWARD,
-    MAX_URL,
     SCHEMA,
 )
 
 PRECISIONS = ("float32", "bfloat16", "float16")
 SHARDINGS = ("none", "layers")
 SCHEDULES = ("constant", "linear", "cosine")
-ATTENTION_PROJECTIONS = ("k_proj", "o_proj", "q_proj", "v_proj")
-MLP_PROJECTIONS = ("down_proj", "gate_proj", "up_proj")
 PROJECTIONS = ("down_proj", "gate_proj", "k_proj", "o_proj", "q_proj", "up_proj", "v_proj")
 
 
@@ -75,15 +72,6 @@ class OptimizerSettings:
 
 
 @dataclass(frozen=True)
-class TinkerSettings:
-    """A remote training service with the Tinker API, which computes gradients and runs the optimizer."""
-
-    model: str  # the base model's name there
-    url: str = "https://tinker.thinkingmachines.dev/services/tinker-prod"
-    max_distance: float = 0.1  # nats; largest mean |log pi here - log pi there| over what is trained on
-
-
-@dataclass(frozen=True)
 class Canary:
     """`continuation` is scored token by token after `prompt`."""
 
@@ -99,7 +87,6 @@ class TrainerConfig:
     loss: LossSettings = LossSettings()
     lora: LoraSettings = LoraSettings()
     optimizer: OptimizerSettings = OptimizerSettings()
-    tinker: TinkerSettings | None = None  # None: gradients are computed locally
     seed: int = 0
     device: str = "cpu"
     precision: str = "float32"
@@ -154,7 +141,6 @@ def training_record(config: TrainerConfig) -> dict[str, Any]:
         "lora": json_names(config.lora),
         "optimizer": json_names(config.optimizer),
         "loss": json_names(config.loss),
-        **({"tinker": json_names(config.tinker)} if config.tinker else {}),
         "seed": config.seed,
         "device": config.device,
         "precision": config.precision,
@@ -199,32 +185,6 @@ def _parse_optimizer(fields: Fields) -> OptimizerSettings:
     return optimizer
 
 
-def _parse_tinker(fields: Fields) -> TinkerSettings | None:
-    model = fields.text("model", MAX_NAME, None)
-    settings = TinkerSettings(
-        model=model or "",
-        url=fields.text("url", MAX_URL, TinkerSettings.url),
-        max_distance=fields.number("maxDistance", 1e-6, 20.0, TinkerSettings.max_distance),
-    )
-    fields.done()
-    return settings if model else None
-
-
-def _check_for_tinker(config: TrainerConfig, fail: Fail) -> None:
-    """Refuse settings that such a service does not support, instead of ignoring them."""
-    if config.loss.temperature != 1:
-        raise fail("config.loss.temperature must be 1 with config.tinker: the service's loss supports no other value")
-    if config.lora.rs_lora:
-        raise fail("config.lora.rsLora must be false with config.tinker")
-    if config.sharding != "none":
-        raise fail('config.sharding must be "none" with config.tinker: there is one rank')
-    parts = [ATTENTION_PROJECTIONS, MLP_PROJECTIONS, PROJECTIONS]
-    if sorted(config.lora.target_modules) not in [sorted(part) for part in parts]:
-        raise fail(
-            "config.lora.targetModules must be all projections with config.tinker, or those of attention or MLP alone"
-        )
-
-
 def parse_canary(fields: Fields) -> Canary:
     """Parse a canary. Raises the error of `fields`."""
     prompt = fields.token_ids("prompt", MAX_CANARY_TOKENS)
@@ -245,7 +205,6 @@ def parse_config(fields: Fields) -> TrainerConfig:
         loss=_parse_loss(fields.child("loss", {})),
         lora=_parse_lora(fields.child("lora", {})),
         optimizer=_parse_optimizer(fields.child("optimizer", {})),
-        tinker=_parse_tinker(fields.child("tinker", {})),
         seed=fields.integer("seed", 0, 2**32 - 1, TrainerConfig.seed),
         device=fields.choice("device", ("cpu", "cuda"), TrainerConfig.device),
         precision=fields.choice("precision", PRECISIONS, TrainerConfig.precision),
@@ -266,8 +225,6 @@ def parse_config(fields: Fields) -> TrainerConfig:
     keep.done()
     base.done()
     fields.done()
-    if config.tinker:
-        _check_for_tinker(config, fields.fail)
     return config
 
 

@@ -14,7 +14,6 @@ from time import perf_counter
 import numpy as np
 import torch
 
-from .backend import LocalBackend
 from .batch import Batch, Rollout
 from .config import LoraSettings, LossSettings, OptimizerSettings
 from .distributed import Ranks
@@ -79,8 +78,8 @@ def random_batch(policy: Policy, vocab_size: int) -> Batch:
 def step(policy: Policy, batch: Batch, device: torch.device) -> Step:
     """Return the second of two equal steps at learning rate 0: the first one compiles and warms up."""
     settings, ranks = OptimizerSettings(lr=0.0, max_grad_norm=1e6), Ranks(0, 1, device)
-    backend = LocalBackend(policy, settings, ranks)
-    trainer = GrpoTrainer(policy, settings, ranks, backend=backend)
+    trainer = GrpoTrainer(policy, settings, ranks)
+    backend = trainer.backend
     seen: list[torch.Tensor] = []
 
     def see(*_: object) -> None:

@@ -9,7 +9,7 @@ from time import perf_counter
 
 import torch
 
-from .backend import Backend, LocalBackend, Update
+from .backend import Backend
 from .batch import Batch
 from .capacity import UNPLANNED, Capacity
 from .config import LossSettings, OptimizerSettings
@@ -88,9 +88,8 @@ class RanOut(Exception):
 
 class GrpoTrainer:
     """
-    Policy and optimizer between steps. A `backend` computes gradients and runs the optimizer. A step that runs out of
-    memory begins again with a smaller `capacity`, which is reported to `on_reduced_capacity` with the tokens of the
-    failed forward.
+    Policy and optimizer between steps. A step that runs out of memory begins again with a smaller `capacity`, which is
+    reported to `on_reduced_capacity` with the tokens of the failed forward.
 
     Gradients are accumulated as sums and divided by the number N of kept tokens of all ranks once N is known: the
     guard needs log pi_old, so N is only known after the forward passes, and a pass just to count would cost a third
@@ -104,7 +103,6 @@ class GrpoTrainer:
         ranks: Ranks,
         capacity: Capacity = UNPLANNED,
         on_reduced_capacity: Callable[[Capacity, int], None] = lambda *_: None,
-        backend: Backend | None = None,
     ) -> None:
         self.capacity = capacity
         self.on_reduced_capacity = on_reduced_capacity
@@ -113,7 +111,7 @@ class GrpoTrainer:
         self.settings = settings
         self.ranks = ranks
         self.named = policy.adapter_parameters()
-        self.backend = backend or LocalBackend(policy, settings, ranks)
+        self.backend = Backend(policy, settings, ranks)
         self.reference_adapter: Mapping[str, torch.Tensor] | None = None  # for the KL term; None: the base alone
         self.updates = 0  # optimizer steps taken so far: the position in the warm-up
 
@@ -150,12 +148,12 @@ class GrpoTrainer:
                 attempt, finite = self._first_pass(
                     batch, step, packing, capacity.budget, should_stop, examination, verdict
                 )
-                skipped, updates = self._finish(attempt, finite, before, should_stop)
+                skipped, norms = self._finish(attempt, finite, before, should_stop)
                 break
             except RanOut as ran_out:
                 tokens, alone = ran_out.tokens, ran_out.alone
             finally:
-                self.backend.end()
+                self.backend.begin()
             # Not in the handler: while an error is handled, the tensors of the failed forward stay in memory.
             self.capacity = capacity.less(tokens, alone)
             if self.in_shards:
@@ -171,10 +169,9 @@ class GrpoTrainer:
         apart = statistics.median(distances.values()) if distances else None
         stats |= {
             "mismatchMedian": apart if apart is None or math.isfinite(apart) else None,
-            "gradNorm": updates[0].norm if updates else None,
+            "gradNorm": norms[0] if norms else None,
             "updates": self.updates,
-            "learningRate": self.learning_rate() if updates else None,
-            **{name: max(update.stats[name] for update in updates) for name in (updates[0].stats if updates else ())},
+            "learningRate": self.learning_rate() if norms else None,
         }
         seconds = perf_counter() - started - verdict.waited
         timing = {
@@ -258,12 +255,15 @@ class GrpoTrainer:
 
     def _finish(
         self, attempt: _Attempt, finite: bool, before: dict[str, torch.Tensor], should_stop: Callable[[], None]
-    ) -> tuple[str | None, list[Update]]:
-        """From the gradients of the first pass to the updates. Returns why there is none, and the updates."""
+    ) -> tuple[str | None, list[float]]:
+        """
+        From the gradients of the first pass to the updates. Returns why there is none, and the norm of each update's
+        gradient.
+        """
         sums, distances, loss = attempt.sums, attempt.distances, attempt.loss
         kept = attempt.selection.kept
         skipped = None if kept else "no_signal"
-        updates: list[Update] = []
+        norms: list[float] = []
         for number in range(self.settings.passes if kept else 0):
             if number == 0:
                 sums.load(self.ranks.sum(sums.flat()))
@@ -278,16 +278,16 @@ class GrpoTrainer:
             if sums.sums["tokens"] == 0 and self.ranks.all_agree(finite):
                 skipped = "no_signal"
                 break
-            update = self.backend.apply(sums.sums["tokens"], finite, self.learning_rate(), should_stop)
-            if update is None:
+            norm = self.backend.apply(sums.sums["tokens"], finite, self.learning_rate())
+            if norm is None:
                 skipped = "nonfinite"
                 self.restore(before)
                 break
             self.updates += 1
-            updates.append(update)
-        if len(updates) > 1:
-            sums.sums["clipped"] = self.ranks.sum([sum(attempt.clip_sums)])[0] / (len(updates) - 1)
-        return skipped, updates
+            norms.append(norm)
+        if len(norms) > 1:
+            sums.sums["clipped"] = self.ranks.sum([sum(attempt.clip_sums)])[0] / (len(norms) - 1)
+        return skipped, norms
 
     def _accumulate(self, attempt: _Attempt, should_stop: Callable[[], None], witness: Witness | None = None) -> bool:
         """
@@ -303,7 +303,7 @@ class GrpoTrainer:
         for i, pack in enumerate(attempt.packs):
             should_stop()
             try:
-                kept = prompts.of(pack, learns=self.backend.keeps_graph)
+                kept = prompts.of(pack, learns=True)
                 # On the device one at a time.
                 finite = self._learn(attempt, i, pack.to(device), first, witness, kept, reference) and finite
                 if i + 1 == len(attempt.packs):
@@ -328,9 +328,7 @@ class GrpoTrainer:
         """Adds the gradients of one pack; False when a number was not finite."""
         loss = attempt.loss
         against = self._reference(pack, loss, reference) if first else None
-        with torch.set_grad_enabled(self.backend.keeps_graph):
-            logp, entropy = self.policy(pack, loss.temperature, witness.see if witness else None, kept)
-        logp.requires_grad_()
+        logp, entropy = self.policy(pack, loss.temperature, witness.see if witness else None, kept)
         if first:
             attempt.remembered.append(self._remember(attempt, pack, logp.detach(), entropy, against))
         now = attempt.remembered[number]
@@ -349,7 +347,7 @@ class GrpoTrainer:
         )
         total = terms.sum()
         value = float(total.detach())
-        self.backend.learn(pack, logp, total)
+        total.backward()
         if first:
             attempt.sums.add(loss=value)
         else:
@@ -413,7 +411,7 @@ class GrpoTrainer:
     def restore(self, tensors: dict[str, torch.Tensor]) -> None:
         """
         Load a snapshot, taken on any number of ranks. Raises KeyError when an adapter tensor is missing, RuntimeError
-        when a shape differs, TrainerError `resume_mismatch` when the optimizer was of another kind.
+        when a shape differs.
         """
         self.backend.restore(tensors)
         self.updates = int(tensors["updates"].item())

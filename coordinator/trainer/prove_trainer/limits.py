@@ -16,7 +16,6 @@ MAX_RANK = 256  # LoRA rank
 MAX_ALPHA = 4096.0  # LoRA alpha, sixteen times the largest rank
 MAX_NAME = 200  # characters of a model's name or revision
 MAX_PATH = 4_096  # characters of a file's path
-MAX_URL = 256  # characters of a service's address, the coordinator's limit for recorded settings
 MAX_DETAIL = 400  # characters of an error message that leave the process
 
 LOG_RATIO_CLAMP = 20.0  # nats; exp(20) is far above any cap and still finite in float32
@@ -34,16 +33,3 @@ MAX_TOKENS_PER_FORWARD = 2**22  # input tokens of one forward pass
 MAX_WARM_START_STEPS = 1_000_000
 MAX_WARM_START_TOKENS = 2**22  # tokens of one step of a warm start
 MAX_MEMORY_GIB = 4_096.0  # of one device
-
-# Limits of a remote training service (tinker_*.py).
-SERVICE_REQUEST_SECONDS = 60  # one HTTP exchange without a byte; such a service holds a poll open for some 45
-SERVICE_TRANSFER_SECONDS = 1_800  # one whole answer: an adapter of a gigabyte over a line of 5 Mbit/s
-SERVICE_ANSWER_BYTES = 64 * 2**20  # one answer: log-probabilities of a request's tokens take some 25 bytes each
-SERVICE_REQUEST_TOKENS = 131_072  # of one forward_backward, unless a single rollout has more: 4 MB as JSON
-SERVICE_ARCHIVE_SLACK = 2**20  # bytes of an adapter's archive beside its numbers in float32: headers, configuration
-SERVICE_ARCHIVE_FILES = 16  # an archive has two that are read
-SERVICE_LONGEST_PAUSE = 60.0  # seconds between two attempts
-SERVICE_POLL_PAUSE = 1.0  # seconds after an answer that there is no result yet
-SERVICE_BEAT_SECONDS = 10.0  # between signs of life, and for each; a session ends without any for minutes
-SERVICE_PARTING_SECONDS = 5.0  # to unload a model: the process may be about to end
-SERVICE_ATTEMPTS = 5  # at a pass that the service lost; each attempt costs money

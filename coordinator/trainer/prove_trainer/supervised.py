@@ -12,7 +12,7 @@ import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 
-from .backend import LocalBackend
+from .backend import Backend
 from .batch import Rollout
 from .capacity import Capacity
 from .config import TrainerConfig, json_names
@@ -56,7 +56,7 @@ class SupervisedTraining:
         self.held_out = demonstrations[-settings.held_out :]
         self.capacity, self.ranks, self.folder, self.events, self.lifetime = capacity, ranks, folder, events, lifetime
         policy.checkpointing = capacity.checkpointing
-        self.backend = LocalBackend(policy, settings.optimizer, ranks)
+        self.backend = Backend(policy, settings.optimizer, ranks)
         self.named = policy.adapter_parameters()
         self.step = 0
         self.seen = 0  # tokens trained on
@@ -124,9 +124,9 @@ class SupervisedTraining:
             loss = -logp.sum()
             total += float(loss.detach())
             own += len(logp)
-            self.backend.learn(pack, logp, loss)
+            loss.backward()
         rate = self.settings.optimizer.lr * share_of_rate(self.settings.optimizer, self.step)
-        if self.backend.apply(own, np.isfinite(total).item(), rate, self.lifetime.check) is None:
+        if self.backend.apply(own, np.isfinite(total).item(), rate) is None:
             raise TrainerError("warm_start_diverged", f"step {self.step + 1} is not finite: lower the learning rate")
         self.step += 1
         self.seen += sum(len(rollout.ids) for rollout in batch)

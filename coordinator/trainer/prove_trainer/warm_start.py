@@ -67,8 +67,6 @@ class WarmStart:
     ) -> None:
         if ranks.world > 1:
             raise TrainerError("config_invalid", "a warm start runs in one process: set trainer.processes to 1")
-        if config.tinker:
-            raise TrainerError("config_invalid", "a warm start trains on this machine: remove config.tinker")
         self.base_path, self.jobs, self.base, self.config = base_path, jobs, base, config
         self.ranks, self.events, self.lifetime = ranks, events, lifetime
         self.settings = load_settings(folder / SETTINGS_FILE)

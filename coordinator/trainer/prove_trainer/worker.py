@@ -5,7 +5,7 @@ import logging
 import os
 import sys
 import traceback
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import torch
@@ -34,7 +34,6 @@ from .policy import new_policy
 from .reference import Reference
 from .sharding import shard
 from .step_folder import StepRecord, first_adapter, load_state, portray, read_step, write_step
-from .tinker_backend import join_service
 from .warm_start import WarmStart
 from .warm_start_settings import SETTINGS_FILE, load_settings
 
@@ -64,17 +63,12 @@ class Worker:
         torch.manual_seed(config.seed)
         policy = new_policy(base, config.lora, config.seed, config.base_name, config.base_revision)
         shards = ranks.world if config.sharding == "layers" else 1
-        # Passes without gradients need no more memory than passes with checkpointing.
-        planned = replace(config, checkpointing="layer") if config.tinker else config
-        capacity = find_capacity(planned, base, ranks.device, shards, lambda **found: events.emit("memory", **found))
+        capacity = find_capacity(config, base, ranks.device, shards, lambda **found: events.emit("memory", **found))
         if shards > 1:
             shard(policy, ranks)
             self.base = base.without_weights()
             capacity = remembered_capacity(jobs.capacities, capacity)
-        backend = None
-        if config.tinker:
-            backend = join_service(policy, config, config.tinker, ranks, lifetime.pause, self._tell_of_waiting)
-        self.trainer = GrpoTrainer(policy, config.optimizer, ranks, capacity, self._report_reduced_capacity, backend)
+        self.trainer = GrpoTrainer(policy, config.optimizer, ranks, capacity, self._report_reduced_capacity)
         self.reference = Reference(self.base)
         self.record = self._resume()
         if self.record.warm_start is not None:
@@ -97,9 +91,6 @@ class Worker:
             checkpointing=capacity.checkpointing,
         )
 
-    def _tell_of_waiting(self, why: str) -> None:
-        self.events.emit("waiting", message=why)
-
     def _resume(self) -> StepRecord:
         """
         Load the newest complete step, or create step 0. Rank 0 writes to the disk first; the other ranks then read it.
@@ -109,7 +100,6 @@ class Worker:
             if drafts:
                 self.events.emit("cleaned", drafts=drafts)
         if self.ranks.from_first(lambda: not self.jobs.step_numbers()):
-            self.trainer.backend.start()
             portrait = portray(self.trainer, self.base, self.config)
             if self.ranks.rank == 0:
                 write_step(

@@ -51,7 +51,7 @@ __all__ = [
     "WorldsError",
 ]
 
-# verifiers imports a package by its name and searches `__all__` for a taskset, or the module for `load_environment`.
+# verifiers imports a package by its name and searches `__all__` for a taskset.
 __getattr__ = lazy(f"{__name__}.verifiers", "verifiers", MODULES)
 if find_spec("verifiers") is not None:
     __all__ += ["ProveTaskset"]

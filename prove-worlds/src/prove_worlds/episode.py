@@ -1,12 +1,12 @@
 """An open episode: a task, its environments, and the actions taken so far."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from types import TracebackType
 from typing import cast
 
-from .errors import UnknownEpisode
+from .errors import EpisodeOver, UnknownEpisode
 from .http import Json, JsonClient, as_object, as_objects, field
 
 
@@ -67,6 +67,24 @@ def parse_score(answer: Json, where: str) -> Score:
     )
 
 
+Call = tuple[str, Mapping[str, object] | str]
+"""A call as the model wrote it: the name of the tool, and the arguments as an object or as JSON text."""
+
+
+@dataclass(frozen=True)
+class Reply:
+    """
+    Reply to a message of the model.
+
+    Attributes:
+        results: One result for each call of the message.
+        user: The user's next turn. None after a message with calls, and at the end of the episode.
+    """
+
+    results: tuple[Result, ...]
+    user: str | None
+
+
 def readable(arguments: Mapping[str, object] | str) -> Mapping[str, object] | None:
     """
     Return arguments as an object.
@@ -80,6 +98,37 @@ def readable(arguments: Mapping[str, object] | str) -> Mapping[str, object] | No
     except (TypeError, ValueError, RecursionError):
         return None
     return cast("Json", read) if isinstance(read, Mapping) else None
+
+
+def message(text: str = "", calls: Iterable[Call] = (), *, more: bool = False) -> Json:
+    """
+    Return a message of the model in the form that the server accepts.
+
+    Args:
+        text: Text of the message, without its calls.
+        calls: Calls of the message. Without calls, the message is for the user.
+        more: True if the next message continues this one with further calls.
+    """
+    made = [
+        # The server reads the JSON text of arguments. What Python cannot write as JSON is no call that it could read.
+        {"name": name, "arguments": arguments}
+        if isinstance(arguments, str) or readable(arguments) is not None
+        else {"unreadable": name}
+        for name, arguments in calls
+    ]
+    return {"text": text, "calls": made, **({"more": True} if more else {})}
+
+
+def first_of(reply: Reply) -> Result:
+    """
+    Return the result of the only call of a message.
+
+    Raises:
+        EpisodeOver: The call was beyond the limit of the episode, so it was not made.
+    """
+    if not reply.results:
+        raise EpisodeOver("episode_over", "the episode has no calls left, and its reward is final: open another", 409)
+    return reply.results[0]
 
 
 class Episode:
@@ -96,7 +145,7 @@ class Episode:
         messages: Opening messages for the model, as `{"role", "content"}`.
         tools: Tools that the model may call now, in OpenAI's format. The task may hide tools or enum values. A later
             user turn can add tools, and its text describes the added tools.
-        over: True if the user has no further turn or the call limit is reached, according to the newest response.
+        over: True if the user has no further turn or a limit is reached, according to the newest response.
     """
 
     def __init__(self, client: JsonClient, answer: Json, open_here: set[str]) -> None:
@@ -111,25 +160,36 @@ class Episode:
         self.over = field(answer, "over", bool, where)
         open_here.add(self.id)
 
-    def call(self, name: str, arguments: Mapping[str, object] | str) -> Result:
+    def send(self, text: str = "", calls: Iterable[Call] = (), *, more: bool = False) -> Reply:
         """
-        Make a tool call.
+        Send a message of the model: its text and its calls.
 
         A call to a tool that is not offered, or with invalid arguments, returns an error and counts as a call.
+        Arguments that are not a JSON object count as a malformed call. A message without calls is for the user. A call
+        beyond the limit of the episode is not made and has no result.
 
         Args:
-            name: Name of the tool.
-            arguments: Arguments as an object or as JSON text. Anything but a JSON object counts as a malformed call.
+            text: Text of the message, without its calls.
+            calls: Calls of the message.
+            more: True if the next message continues this one with further calls.
 
         Raises:
-            EpisodeOver: The episode accepts no further action.
+            EpisodeOver: The episode accepts no further message.
         """
-        read = readable(arguments)
-        return self.unreadable(name) if read is None else self._result({"name": name, "arguments": read})
+        return self.send_message(message(text, calls, more=more))
+
+    def call(self, name: str, arguments: Mapping[str, object] | str) -> Result:
+        """
+        Send a message with one call, and return the result of the call. `send` describes which calls count.
+
+        Raises:
+            EpisodeOver: The episode accepts no further call.
+        """
+        return first_of(self.send(calls=[(name, arguments)]))
 
     def unreadable(self, text: str) -> Result:
-        """Record a malformed call. The call counts, and the result describes the problem."""
-        return self._result({"unreadable": text})
+        """Record a call that could not be parsed. The call counts, and the result describes the problem."""
+        return first_of(self.send_message({"text": "", "calls": [{"unreadable": text}]}))
 
     def reply(self, text: str) -> str | None:
         """
@@ -138,8 +198,7 @@ class Episode:
         Returns:
             The user's next turn, or None if the user has no further turn. The episode is then over.
         """
-        user = self._act({"say": text}).get("user")
-        return user if isinstance(user, str) else None
+        return self.send(text).user
 
     def score(self) -> Score:
         """Return the reward so far. A client may call this method at any time and any number of times."""
@@ -184,13 +243,14 @@ class Episode:
     def _state(self) -> Json:
         return self._client.ask("GET", f"/episodes/{self.id}")
 
-    def _act(self, action: Mapping[str, object]) -> Json:
-        answer = self._client.ask("POST", f"/episodes/{self.id}/actions", action)
+    def send_message(self, said: Json) -> Reply:
+        """Send a message from `message`."""
+        answer = self._client.ask("POST", f"/episodes/{self.id}/actions", said)
         self.over = field(answer, "over", bool, self.id)
-        if "tools" in answer:
-            self.tools = [*self.tools, *as_objects(answer["tools"], self.id)]
-        return answer
-
-    def _result(self, action: Mapping[str, object]) -> Result:
-        answer = self._act(action)
-        return Result(field(answer, "ok", bool, self.id), field(answer, "result", str, self.id))
+        self.tools = [*self.tools, *as_objects(answer.get("tools"), self.id)]
+        results = as_objects(answer.get("results"), self.id)
+        user = answer.get("user")
+        return Reply(
+            tuple(Result(field(one, "ok", bool, self.id), field(one, "text", str, self.id)) for one in results),
+            user if isinstance(user, str) else None,
+        )

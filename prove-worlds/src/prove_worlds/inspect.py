@@ -1,13 +1,16 @@
 """
-Tasks for Inspect (https://inspect.aisi.org.uk, written for 0.3.260).
+Tasks for Inspect (https://inspect.aisi.org.uk).
 
     inspect eval prove_worlds/prove --model … -T split=held-out
 """
 
 import asyncio
+from collections.abc import Iterator
 from typing import Any
 
+from .episode import Call, first_of
 from .errors import MissingFramework
+from .offering import transcript
 from .worlds import Worlds
 
 try:
@@ -61,13 +64,16 @@ def converse(url: str | None = None, reward: str | None = None) -> Solver:
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         episode = await asyncio.to_thread(worlds.open, str(state.sample_id), reward=reward)
+        opening = len(state.messages)
         try:
 
             def offered(definition: Any) -> Tool:
                 async def call(**arguments: Any) -> str:
-                    result = await asyncio.to_thread(episode.call, definition["name"], arguments)
+                    # Inspect does not report which calls belong to one message. The score counts them as written.
+                    made = [(definition["name"], arguments)]
+                    reply = await asyncio.to_thread(episode.send, "", made, more=True)
                     state.completed = state.completed or episode.over
-                    return result.text
+                    return first_of(reply).text
 
                 parameters = ToolParams(**definition["parameters"])
                 return ToolDef(
@@ -84,12 +90,21 @@ def converse(url: str | None = None, reward: str | None = None) -> Solver:
                 if user is not None:
                     state.messages.append(ChatMessageUser(content=user))
                     state.tools = [offered(tool["function"]) for tool in episode.tools]
-            state.metadata[_SCORE] = await asyncio.to_thread(episode.record)
+            said = transcript(_written(state.messages[opening:]), "")
+            state.metadata[_SCORE] = await asyncio.to_thread(worlds.score, episode.task, said, reward=reward)
         finally:
             await asyncio.to_thread(episode.close)
         return state
 
     return solve
+
+
+def _written(messages: Any) -> Iterator[tuple[str, list[Call]]]:
+    """Yield what the model wrote, also calls that Inspect answered itself."""
+    for message in messages:
+        if isinstance(message, ChatMessageAssistant):
+            made = message.tool_calls or ()
+            yield message.text, [(call.function, call.parse_error or call.arguments) for call in made]
 
 
 @scorer(metrics={"total": [mean(), stderr()], "solved": [accuracy(), stderr()]})

@@ -24,16 +24,16 @@ _TYPES: Mapping[object, object] = {
 }
 
 
-def tool_method(tool: Json, call: Callable[[str, dict[str, object]], str]) -> FunctionType:
+def tool_method(tool: Json, call: Callable[[Any, str, dict[str, object]], str]) -> FunctionType:
     """
-    Return a function for a tool, to be bound as a method.
+    Return a method for a tool.
 
     The function accepts any keyword arguments: the environment answers invalid calls, because invalid calls count. The
     signature only serves inspection.
 
     Args:
         tool: Tool in OpenAI's format.
-        call: Function of the tool's name and the arguments that returns the text of the result.
+        call: Function of the instance, the tool's name and the arguments that returns the text of the result.
 
     Raises:
         UnusableTool: The tool or a parameter has a name that is not valid in Python.
@@ -49,8 +49,8 @@ def tool_method(tool: Json, call: Callable[[str, dict[str, object]], str]) -> Fu
                 f"{word!r} of the tool {name!r} is not a valid name in Python; exclude tasks with this tool"
             )
 
-    def method(_self: object, /, **arguments: object) -> str:
-        return call(name, arguments)
+    def method(self: object, /, **arguments: object) -> str:
+        return call(self, name, arguments)
 
     schemas = {parameter: as_object(schema, name) for parameter, schema in properties.items()}
     hints = {parameter: type_of(schema) for parameter, schema in schemas.items()}

@@ -1,24 +1,30 @@
 """
-Adapter for `GRPOTrainer` of TRL (tested with 1.13): a data set of tasks and one environment factory per tool set.
+Adapter for `GRPOTrainer` of TRL: a data set of tasks, one environment class per tool set, and a reward function.
 
     with Worlds.start("my-tasks") as worlds:
         tasks = TrlTasks(worlds)
-        GRPOTrainer(model, train_dataset=tasks.train_dataset, environment_factory=tasks.environment_factory, …).train()
+        GRPOTrainer(
+            model,
+            train_dataset=tasks.train_dataset,
+            environment_factory=tasks.environment_factory,
+            reward_funcs=tasks.prove_reward,
+            …
+        ).train()
 """
 
 import hashlib
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
 from itertools import islice
-from types import MethodType
+from typing import cast
 
 from datasets import Dataset
 
-from .episode import Episode
+from .episode import Call, Episode
 from .errors import EpisodeOver, Refused, UnusableTool, WorldsError
 from .http import Json
-from .offering import call, name_of, offered
+from .offering import call, name_of, offered, transcript
 from .tool_method import tool_method
 from .worlds import Worlds
 
@@ -30,36 +36,26 @@ _TOO_LARGE = 413
 
 class ProveEnvironment:
     """
-    Environment for one rollout at a time. TRL resets it with a row, calls its tools, and reads the reward.
+    Environment for one rollout at a time. TRL resets it with a row and calls its tools.
 
-    The tools are bound to the instance and not to one class per tool set, because TRL logs a reward per class.
-
-    Raises:
-        UnusableTool: A tool cannot be a method of this class.
+    `environment_class` adds the tools as methods, because TRL lists the functions of the class.
     """
 
-    def __init__(self, worlds: Worlds, tools: Sequence[Json], reply_name: str, reward: str | None) -> None:
+    def __init__(self, worlds: Worlds, reply_name: str) -> None:
         self._worlds = worlds
         self._reply_name = reply_name
-        self._reward = reward
         self._episode: Episode | None = None
         self._failure: WorldsError | None = None
-        for method in (tool_method(tool, self._call) for tool in tools):
-            if method.__name__ in RESERVED:
-                raise UnusableTool(
-                    f"the tool {method.__name__} has a name that TRL reserves; exclude tasks with this tool"
-                )
-            setattr(self, method.__name__, MethodType(method, self))
 
     def reset(self, task: str, **_row: object) -> None:
         """Open the task of a row. The row's prompt already contains the opening messages."""
         self._close()
         self._failure = None
-        self._episode = self._worlds.open(task, reward=self._reward)
+        self._episode = self._worlds.open(task)
 
-    def get_reward(self) -> float:
+    def _score(self, completion: Sequence[Mapping[str, object]], reward: str | None) -> float:
         """
-        Return the reward of all actions since the reset.
+        Return the reward of everything that the model wrote since the reset.
 
         Raises:
             WorldsError: An earlier call failed with this error. A rollout that lost its environments has no reward, and
@@ -67,12 +63,15 @@ class ProveEnvironment:
         """
         if self._failure:
             raise self._failure
-        return self._playing().score().total
+        said = [(_text_of(message), _calls_of(message)) for message in completion if message["role"] == "assistant"]
+        score = self._worlds.score(self._playing().task, transcript(said, self._reply_name), reward=reward)
+        return cast("float", score["total"])
 
     def _call(self, name: str, arguments: dict[str, object]) -> str:
         episode = self._playing()
         try:
-            return call(episode, self._reply_name, name, arguments).text
+            # TRL does not report which calls belong to one message. The reward counts the messages as written.
+            return call(episode, self._reply_name, name, arguments, more=True).text
         except EpisodeOver:
             raise
         except WorldsError as error:
@@ -90,6 +89,23 @@ class ProveEnvironment:
         if self._episode:
             self._episode.close()
         self._episode = None
+
+
+def environment_class(tools: Sequence[Json]) -> type[ProveEnvironment]:
+    """
+    Return a class of environments with these tools as methods.
+
+    Raises:
+        UnusableTool: A tool cannot be a method of the class.
+    """
+
+    def forwarded(tool: Json) -> Callable[..., str]:
+        return tool_method(tool, lambda environment, name, arguments: environment._call(name, arguments))
+
+    methods = {method.__name__: method for method in map(forwarded, tools)}
+    for name in sorted(RESERVED.intersection(methods)):
+        raise UnusableTool(f"the tool {name} has a name that TRL reserves; exclude tasks with this tool")
+    return type("ProveEnvironment", (ProveEnvironment,), methods)
 
 
 class TrlTasks:
@@ -144,9 +160,36 @@ class TrlTasks:
             tools = offered(task)
             name = toolset_of(tools)
             if name not in factories:
-                reply_name = name_of(task.reply_tool)
-                factories[name] = partial(ProveEnvironment, self._worlds, tools, reply_name, self._reward)
+                reply_name = name_of(task.reply_tool) if task.user_turns > 1 else ""
+                factories[name] = partial(environment_class(tools), self._worlds, reply_name)
         return factories
+
+    def prove_reward(
+        self,
+        completions: Sequence[Sequence[Mapping[str, object]]],
+        environments: Sequence[ProveEnvironment],
+        **_: object,
+    ) -> list[float]:
+        """
+        Return the rewards of a batch, for `reward_funcs` of `GRPOTrainer`.
+
+        Everything in a completion counts: texts next to calls, and calls that TRL answered itself.
+        """
+        return [
+            environment._score(completion, self._reward)  # pyright: ignore[reportPrivateUsage]
+            for completion, environment in zip(completions, environments, strict=True)
+        ]
+
+
+def _text_of(message: Mapping[str, object]) -> str:
+    content = message.get("content")
+    return content if isinstance(content, str) else ""
+
+
+def _calls_of(message: Mapping[str, object]) -> list[Call]:
+    made = cast("Sequence[Mapping[str, Mapping[str, object]]]", message.get("tool_calls") or ())
+    functions = [call.get("function", call) for call in made]
+    return [(str(function.get("name")), cast("str", function.get("arguments", {}))) for function in functions]
 
 
 def toolset_of(tools: Sequence[Json]) -> str:

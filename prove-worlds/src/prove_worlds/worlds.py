@@ -186,6 +186,28 @@ class Worlds:
         answer = self._open_when_not_full({**place, **named, "actions": list(actions)})
         return Episode(self._client, answer, self._open)
 
+    def score(self, task: str, messages: Sequence[Json], *, reward: str | None = None) -> dict[str, object]:
+        """
+        Return the score of a whole conversation, in a new episode of its task.
+
+        Everything that the model wrote counts: also calls that its framework answered itself. Messages after the end of
+        the episode do not count.
+
+        Args:
+            task: Id of the task.
+            messages: Messages of the model, from `message`.
+            reward: Name of a reward preset. Default: the server's preset.
+
+        Returns:
+            `total`, `components`, `solved`, `preset` and `actions`, as plain values.
+        """
+        with self.open(task, reward=reward) as episode:
+            for said in messages:
+                if episode.over:
+                    break
+                episode.send_message(said)
+            return episode.record()
+
     def episode(self, name: str) -> Episode:
         """
         Return an open episode by its id.

@@ -123,11 +123,11 @@ export function orsApi(service: EpisodeService): Hono {
   of.post('/task', async (context) => {
     const { split: name, index: at } = parseAs(split.extend({ index }), await jsonBody(context))
     tasks.at(name, at)
-    return Response.json({ task: specs(name, at, at + 1)[0] })
+    return Response.json({ task: specs(name, at, at + 1)[0], env_name: ORS_ENVIRONMENT })
   })
   of.post('/task_range', async (context) => {
     const { split: name, start, stop } = parseAs(range, await jsonBody(context))
-    return Response.json({ tasks: specs(name, start ?? 0, stop ?? tasks.count(name)) })
+    return Response.json({ tasks: specs(name, start ?? 0, stop ?? tasks.count(name)), env_name: ORS_ENVIRONMENT })
   })
   of.get('/task_tools', ({ req }) =>
     inSession(req.raw, async ({ episode }) => Response.json({ tools: [REPLY_TOOL, ...episode.offered].map(toolSpec) })),

@@ -18,7 +18,6 @@ import {
   SCHEMA,
 } from '../../../coordinator/jobs/layout.js'
 import { TENSORS as EVIDENCE_TENSORS } from '../../../coordinator/jobs/token-score-folder.js'
-import { trainingOf } from '../../../coordinator/ledger/agree-run-configuration.js'
 import { ROPE_KEYS, TRAINED_ARCHITECTURES } from '../../../coordinator/settings/base-facts.js'
 import { configSchema } from '../../../coordinator/settings/config.js'
 import { trainerSettings } from '../../../coordinator/settings/trainer-settings.js'
@@ -116,18 +115,6 @@ test('a setting out of range, of the wrong type or misspelt is refused with its 
   assert.equal(complaintsAbout({ lora: { targetModules: ['q_proj', 'q_proj'] } }), [
     'trainer.settings.lora.targetModules: a module is named twice',
   ])
-})
-
-test('a service that makes the gradients is named to the trainer, and refused for several ranks', () => {
-  const tinker = { model: 'Qwen/Qwen3-8B' }
-  assert.equal(trainingOf({ trainer: { processes: 1, settings: { tinker } }, maxStaleness: 4 }, 1e9).tinker, tinker)
-  const about = (trainer: object): string[] => {
-    const base = { dataDir: 'data', base: { path: 'base.gguf', name: 'base' }, tasks: { dataset: 'tasks' } }
-    const read = configSchema.safeParse({ ...base, trainer: { ...trainer, settings: { tinker } } })
-    return read.success ? [] : read.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`)
-  }
-  assert.equal(about({}), [])
-  assert.match(about({ processes: 2 })[0]!, /^trainer: settings\.tinker needs a single rank/)
 })
 
 test('limits that both sides have are the same', () => {

@@ -1,8 +1,8 @@
 """
-Client and server environment for OpenEnv (https://github.com/huggingface/OpenEnv, written for 0.3).
+Client and server environment for OpenEnv (https://github.com/huggingface/OpenEnv).
 
-`prove-server env` implements OpenEnv's protocol itself, so training needs neither. The client adds a typed class. The
-environment serves Spaces and other deployments that the `openenv` command builds, validates and publishes.
+The environment puts the episodes of `prove-server env` behind OpenEnv's own server, for its clients and for Spaces. The
+client adds a typed class.
 """
 
 from typing import TYPE_CHECKING

@@ -26,7 +26,7 @@ class _WithMetadata(Observation):
     """
     Observation that is sent with its metadata.
 
-    OpenEnv 0.3 omits the metadata from its responses although its clients read them. The metadata contain the opening
+    OpenEnv omits the metadata from its responses although its clients read them. The metadata contain the opening
     messages and the components of the reward.
     """
 
@@ -42,6 +42,9 @@ class ProveTools(_WithMetadata, ListToolsObservation):
 class ProveResult(_WithMetadata, CallToolObservation):
     """Result of a call. The metadata of the last result contain the components of the reward."""
 
+
+MESSAGE_KEY = "prove/message"
+"""Key of an action's metadata for the message around a call: `{"text": …, "more": …}`."""
 
 MOST_ENVIRONMENTS = 256
 """Default limit of connections, each with one episode. `MAX_CONCURRENT_ENVS` overrides it, as in OpenEnv."""
@@ -104,7 +107,15 @@ class ProveEnvironment(Environment):
             raise TypeError(f"unknown action {type(action).__name__}: use list_tools or call_tool")
         episode = self._playing()
         reply_name = offering.name_of(self._reply_tool)
-        result = offering.call(episode, reply_name, action.tool_name, action.arguments)
+        around = action.metadata.get(MESSAGE_KEY) or {}
+        result = offering.call(
+            episode,
+            reply_name,
+            action.tool_name,
+            action.arguments,
+            text=around.get("text") or "",
+            more=bool(around.get("more")),
+        )
         self._steps += 1
         observation = ProveResult(tool_name=action.tool_name, result=result.text)
         if episode.over:

@@ -1,7 +1,7 @@
 """
-Tasks for verifiers (https://github.com/PrimeIntellect-ai/verifiers, written for 0.3).
+Tasks for verifiers (https://github.com/PrimeIntellect-ai/verifiers), as a taskset of its v1.
 
-Provides a taskset for v1 and an environment for earlier versions. verifiers finds both by the name `prove-worlds`.
+verifiers finds the taskset by the name `prove-worlds`.
 """
 
 from typing import TYPE_CHECKING
@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 from ..lazy import lazy
 
 if TYPE_CHECKING:
-    from .legacy import load_environment
-    from .v1 import ProveTaskset, ProveToolset
+    from .v1 import ProveTaskset
 
-__all__ = ["ProveTaskset", "ProveToolset", "load_environment"]
+__all__ = ["ProveTaskset"]
 
-MODULES = {"ProveTaskset": "v1", "ProveToolset": "v1", "load_environment": "legacy"}
+MODULES = {"ProveTaskset": "v1"}
+
 __getattr__ = lazy(__name__, "verifiers", MODULES)

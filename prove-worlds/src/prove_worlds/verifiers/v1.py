@@ -7,16 +7,19 @@ server.
 
 import asyncio
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import cache
 from itertools import islice
 from typing import Any
 
 import verifiers.v1 as vf
-from mcp.types import CallToolResult, TextContent
+from mcp.types import CallToolRequestParams, CallToolResult, ListToolsResult, PaginatedRequestParams, TextContent
 from mcp.types import Tool as McpTool
 from pydantic import Field
 
 from .. import offering
+from ..episode import Episode
+from ..errors import UnknownEpisode
 from ..worlds import Task, Worlds
 
 _INFO = "prove"
@@ -70,29 +73,37 @@ class ProveToolset(vf.Toolset[vf.SharedToolsetConfig, ProveState]):
     TOOL_PREFIX = None
 
     def register(self, mcp: Any) -> None:
-        # Bypasses the decorators of FastMCP: they build schemas from Python types and would lose bounds and patterns.
-        server = mcp._mcp_server
-        server.list_tools()(self._with_state(self.list_tools))
-        server.call_tool(validate_input=False)(self._with_state(self.call_tool))
+        # Replaces the handlers of the SDK: they build schemas from Python types and would lose bounds and patterns.
+        server = mcp._lowlevel_server
+        server.add_request_handler("tools/list", PaginatedRequestParams, self._with_state(self.list_tools))
+        server.add_request_handler("tools/call", CallToolRequestParams, self._with_state(self.call_tool))
 
-    async def list_tools(self) -> list[McpTool]:
+    async def list_tools(self, context: object, params: PaginatedRequestParams | None) -> ListToolsResult:
         episode = await self._episode()
         more = [self.state.reply_tool] if self.state.reply_tool else []
         functions: list[Any] = [tool["function"] for tool in [*episode.tools, *more]]
-        return [
-            McpTool(name=tool["name"], description=tool["description"], inputSchema=tool["parameters"])
-            for tool in functions
-        ]
+        return ListToolsResult(
+            tools=[
+                McpTool(name=tool["name"], description=tool["description"], input_schema=tool["parameters"])
+                for tool in functions
+            ]
+        )
 
-    async def call_tool(self, name: str, arguments: dict[str, Any]) -> CallToolResult:
+    async def call_tool(self, context: object, params: CallToolRequestParams) -> CallToolResult:
         episode = await self._episode()
-        reply_name = offering.name_of(self.state.reply_tool) if self.state.reply_tool else ""
-        result = await asyncio.to_thread(offering.call, episode, reply_name, name, arguments)
+        # A harness does not report which calls belong to one message. The reward counts the messages as written.
+        result = await asyncio.to_thread(
+            offering.call, episode, _reply_name(self.state), params.name, params.arguments or {}, more=True
+        )
         self.state.over = episode.over
-        return CallToolResult(content=[TextContent(type="text", text=result.text)], isError=not result.ok)
+        return CallToolResult(content=[TextContent(type="text", text=result.text)], is_error=not result.ok)
 
-    async def _episode(self):
+    async def _episode(self) -> Episode:
         return await asyncio.to_thread(_worlds(self.state.url).episode, self.state.episode)
+
+
+def _reply_name(state: ProveState) -> str:
+    return offering.name_of(state.reply_tool) if state.reply_tool else ""
 
 
 class ProveTask(vf.Task[ProveData, ProveState, ProveTaskConfig]):
@@ -116,8 +127,8 @@ class ProveTask(vf.Task[ProveData, ProveState, ProveTaskConfig]):
         return trace.state.over
 
     async def finalize(self, trace: vf.Trace, runtime: vf.Runtime) -> None:
-        """Send the last message to the user, store the score, and close the episode."""
-        trace.info[_INFO] = await asyncio.to_thread(_finish, trace)
+        """Store the score of everything that the model wrote, and close the episode."""
+        trace.info[_INFO] = await asyncio.to_thread(_finish, trace, self.config.reward)
 
     @vf.reward(weight=1.0)
     async def prove(self, trace: vf.Trace) -> float:
@@ -152,12 +163,15 @@ def _row(index: int, task: Task) -> ProveData:
     return ProveData(idx=index, name=task.id, prompt=prompt, system_prompt=system, task=task.id, kind=task.kind)
 
 
-def _finish(trace: Any) -> dict[str, Any]:
-    with _worlds(trace.state.url).episode(trace.state.episode) as episode:
-        said = trace.assistant_messages
-        if said and not said[-1].tool_calls and not episode.over:
-            episode.reply(said[-1].content or "")
-        return episode.record()
+def _finish(trace: Any, reward: str | None) -> dict[str, Any]:
+    worlds, state = _worlds(trace.state.url), trace.state
+    with suppress(UnknownEpisode):
+        worlds.episode(state.episode).close()
+    said = [
+        (message.content or "", [(call.name, call.arguments) for call in message.tool_calls or ()])
+        for message in trace.assistant_messages
+    ]
+    return worlds.score(trace.task.data.task, offering.transcript(said, _reply_name(state)), reward=reward)
 
 
 if __name__ == "__main__":
