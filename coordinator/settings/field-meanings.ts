@@ -52,7 +52,7 @@ export const FIELD_MEANINGS: Readonly<Record<string, FieldMeaning>> = {
   },
   reward: {
     meaning:
-      "reward preset of rollouts: `paper` or `outcome` ([reward.md](reward.md)). Part of the policy's id. Nodes that do not know the preset stop with a message",
+      "reward preset of rollouts: `paper`, `outcome` or `orchestration` ([reward.md](reward.md)). Part of the policy's id. Nodes that do not know the preset stop with a message",
   },
   cacheType: {
     meaning:
