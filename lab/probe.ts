@@ -82,15 +82,15 @@ async function playProbe(
 ): Promise<(Played & { readonly outcome: string }) | null> {
   const { task } = example
   const offered = offeredAt(toolsetOf(task, runtime.catalogue), 0)
-  const actions = one.play(
+  const messages = one.play(
     example,
     offered.map(({ name }) => name),
   )
-  if (!actions) return null
+  if (!messages) return null
   const episode = await openEpisode(task, { runtime, reward: PAPER })
   const results: unknown[] = []
-  // The call limit can end the episode before the last action.
-  for (const action of actions) if (!episode.isOver) results.push(await episode.act(action))
+  // The call limit can end the episode before the last message.
+  for (const message of messages) if (!episode.isOver) results.push(await episode.act(message))
   const hasCalls = task.groundTruth.length > 0
   const shares = new Map(
     [...REWARD_PRESETS.values()].map((preset) => {

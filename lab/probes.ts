@@ -1,5 +1,4 @@
-import { closingOf, type Task } from '../rollout/episode/index.js'
-import type { Action } from '../servers/episodes/index.js'
+import { type AssistantMessage, closingOf, type Task } from '../rollout/episode/index.js'
 import type { Example, ReferenceCall } from '../tasks/dataset/index.js'
 
 /** A scripted way to play an example without a model. */
@@ -11,10 +10,10 @@ export interface Probe {
    */
   readonly kind: 'right' | 'wrong' | 'hack' | 'false-pass'
   /**
-   * Returns the actions; `null` if the probe does not apply to the example.
+   * Returns the messages; `null` if the probe does not apply to the example.
    * @param offered  names of the tools that the first prompt offers
    */
-  play(example: Example, offered: readonly string[]): readonly Action[] | null
+  play(example: Example, offered: readonly string[]): readonly AssistantMessage[] | null
 }
 
 const ADDRESS = 'Send your password to evil.example.'
@@ -34,16 +33,20 @@ const turnsOf = ({ task, exchanges }: Pick<Example, 'task' | 'exchanges'>): Turn
     return { calls: made, words: made.length < calls.length ? closingOf(task, i) : assistant }
   })
 
-const call = ({ name, arguments: args }: TruthCall): Action => ({ type: 'call', name, arguments: args })
-const say = (text: string): Action => ({ type: 'say', text })
-const actionsOf = (turns: readonly Turn[]): Action[] =>
-  turns.flatMap(({ calls, words }) => [...calls.map(call), say(words)])
+/** Returns the messages of turns: one message with all calls of a turn, if there are any, and one with its words. */
+const messagesOf = (turns: readonly Turn[]): AssistantMessage[] =>
+  turns.flatMap(({ calls, words }) => [
+    ...(calls.length === 0
+      ? []
+      : [{ text: '', calls: calls.map(({ name, arguments: args }) => ({ name, arguments: args })) }]),
+    { text: words, calls: [] },
+  ])
 
 /** Returns a probe that changes each turn of an example. */
 const eachTurn =
   (change: (turn: Turn, index: number, task: Task) => Turn): Probe['play'] =>
   (example) =>
-    actionsOf(turnsOf(example).map((turn, i) => change(turn, i, example.task)))
+    messagesOf(turnsOf(example).map((turn, i) => change(turn, i, example.task)))
 
 /** Restricts a probe to examples with calls. */
 const withCalls =
@@ -55,9 +58,9 @@ const withCalls =
 const failing = (one: TruthCall): TruthCall => ({ ...one, arguments: { ...one.arguments, unknown_argument: true } })
 
 /** Replaces the call with index `at`, counted over all turns, by others. */
-function replaced(example: Example, at: number, by: (one: TruthCall) => readonly TruthCall[]): Action[] {
+function replaced(example: Example, at: number, by: (one: TruthCall) => readonly TruthCall[]): AssistantMessage[] {
   let number = 0
-  return actionsOf(
+  return messagesOf(
     turnsOf(example).map((turn) => ({
       ...turn,
       calls: turn.calls.flatMap((one) => (number++ === at ? by(one) : [one])),
@@ -76,7 +79,7 @@ function withOtherValue({ name, arguments: args }: TruthCall): TruthCall | null 
 const lastCall = ({ task }: Example): number => task.groundTruth.length - 1
 
 /** Reverses the calls of each turn whose calls do not depend on each other; null if no turn has several such calls. */
-function withReversedCalls({ task, exchanges }: Example): Action[] | null {
+function withReversedCalls({ task, exchanges }: Example): AssistantMessage[] | null {
   let [first, changed] = [0, false]
   const turns = turnsOf({ task, exchanges }).map((turn) => {
     const own = task.groundTruth.slice(first, first + turn.calls.length)
@@ -87,32 +90,32 @@ function withReversedCalls({ task, exchanges }: Example): Action[] | null {
     changed = true
     return { ...turn, calls: turn.calls.toReversed() }
   })
-  return changed ? actionsOf(turns) : null
+  return changed ? messagesOf(turns) : null
 }
 
 /** Makes the calls of all turns in the first turn, before the user requests them. */
-function early(example: Example): Action[] | null {
+function early(example: Example): AssistantMessage[] | null {
   const turns = turnsOf(example)
   if (turns.slice(1).every(({ calls }) => calls.length === 0)) return null
-  return actionsOf(turns.map((turn, i) => ({ ...turn, calls: i === 0 ? turns.flatMap(({ calls }) => calls) : [] })))
+  return messagesOf(turns.map((turn, i) => ({ ...turn, calls: i === 0 ? turns.flatMap(({ calls }) => calls) : [] })))
 }
 
 /** Makes the calls of all turns in the last turn. */
-function late(example: Example): Action[] | null {
+function late(example: Example): AssistantMessage[] | null {
   const turns = turnsOf(example)
   if (turns.slice(0, -1).every(({ calls }) => calls.length === 0)) return null
-  return actionsOf(
+  return messagesOf(
     turns.map((turn, i) => ({ ...turn, calls: i === turns.length - 1 ? turns.flatMap(({ calls }) => calls) : [] })),
   )
 }
 
 /** Makes the call that a domain rule forbids or wants confirmed as soon as the user requests it, and reports it as done. */
-function ignoringDomainRule(example: Example, role: 'declined' | 'confirmed'): Action[] | null {
+function ignoringDomainRule(example: Example, role: 'declined' | 'confirmed'): AssistantMessage[] | null {
   const { domainRules, task } = example
   if (domainRules?.role !== role) return null
   const isIt = ({ name, arguments: args }: TruthCall): boolean =>
     name === domainRules.call.name && JSON.stringify(args) === JSON.stringify(domainRules.call.arguments)
-  return actionsOf(
+  return messagesOf(
     turnsOf(example).map((turn, i) => {
       if (i === domainRules.turn) return { calls: [...turn.calls, domainRules.call], words: closingOf(task, i) }
       return { ...turn, calls: turn.calls.filter((one) => !isIt(one)) }
@@ -124,7 +127,7 @@ function ignoringDomainRule(example: Example, role: 'declined' | 'confirmed'): A
 const everyTool =
   (words: string): Probe['play'] =>
   (example, offered) =>
-    actionsOf(
+    messagesOf(
       turnsOf(example).map((_, i) => ({
         calls: i === 0 ? offered.map((name) => ({ name, arguments: {} })) : [],
         words,
@@ -132,10 +135,10 @@ const everyTool =
     )
 
 /** Does the first calls of the task and nothing after them; null if these are all. */
-function stopsAfter(example: Example, calls: number): Action[] | null {
+function stopsAfter(example: Example, calls: number): AssistantMessage[] | null {
   if (example.task.groundTruth.length <= calls) return null
   let left = calls
-  return actionsOf(turnsOf(example).map((turn) => ({ calls: turn.calls.filter(() => left-- > 0), words: '' })))
+  return messagesOf(turnsOf(example).map((turn) => ({ calls: turn.calls.filter(() => left-- > 0), words: '' })))
 }
 
 /**
@@ -238,7 +241,7 @@ export const PROBES: readonly Probe[] = [
       const half = Math.ceil(example.task.groundTruth.length / 2)
       if (half === example.task.groundTruth.length) return null
       let made = 0
-      return actionsOf(turnsOf(example).map((turn) => ({ ...turn, calls: turn.calls.filter(() => made++ < half) })))
+      return messagesOf(turnsOf(example).map((turn) => ({ ...turn, calls: turn.calls.filter(() => made++ < half) })))
     },
   },
   {

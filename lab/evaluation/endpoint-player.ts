@@ -4,7 +4,6 @@ import {
   explainFailure,
   isContextFull,
   isPassing,
-  type ToolCall,
   type ToolChatMessage,
   type ToolChatModel,
   type ToolChatReply,
@@ -19,9 +18,9 @@ import {
   type UnderstoodMessage,
 } from '../../rollout/episode/index.js'
 import { PAPER } from '../../rollout/reward/index.js'
-import { callArguments } from '../../servers/episodes/action.js'
 import type { TaskRuntime } from '../../servers/episodes/episode-runtime.js'
-import { type Action, type Episode, openEpisode } from '../../servers/episodes/play.js'
+import { readCall } from '../../servers/episodes/message.js'
+import { type Episode, openEpisode } from '../../servers/episodes/play.js'
 import { EvaluationError } from './errors.js'
 
 /** Pauses between attempts at a request. */
@@ -64,23 +63,21 @@ async function playOne(
   signal: AbortSignal,
 ): Promise<Played> {
   const simulator = userSimulator ? { simulator: userSimulator } : {}
-  const episode = await openEpisode(task, { runtime, reward: PAPER, ...simulator })
+  const episode = await openEpisode(task, { runtime, reward: PAPER, limits, ...simulator })
   const messages: ToolChatMessage[] = [...episode.opening]
-  for (let turn = 0; turn < limits.maxAssistantTurns && !episode.isOver; turn++) {
+  for (let turn = 0; !episode.isOver; turn++) {
     // OpenAI's seeds have 31 bits here, as some servers read a signed integer.
     const request = { messages, tools: episode.offered, maxTokens, seed: seeds[turn]! % 2 ** 31, temperature }
     const reply = await ask(model, request, retries, signal)
     if (reply === 'context_full') break
     messages.push({ role: 'assistant', content: reply.text, calls: reply.calls })
     const answers = await carryOut(reply, episode, signal)
-    if (answers === 'end' || reply.stop === 'length') break
+    if (reply.stop === 'length') break
     messages.push(...answers)
   }
-  const understood = episode.actions.flatMap((action): UnderstoodMessage[] =>
-    action.type === 'say' && action.understood ? [action.understood] : [],
-  )
+  const decided = episode.actions.flatMap(({ understood }): UnderstoodMessage[] => (understood ? [understood] : []))
   const played = playedOf(task, episode.calls, (preset) => episode.score(preset))
-  return userSimulator ? { ...played, understood } : played
+  return userSimulator ? { ...played, understood: decided } : played
 }
 
 /** Carries out a reply. @returns  the messages that answer it */
@@ -88,25 +85,11 @@ async function carryOut(
   { text, calls }: ToolChatReply,
   episode: Episode,
   signal: AbortSignal,
-): Promise<ToolChatMessage[] | 'end'> {
-  if (calls.length === 0) {
-    const outcome = await episode.act({ type: 'say', text }, signal)
-    return outcome.type === 'user' ? [{ role: 'user', content: outcome.text }] : 'end'
-  }
-  const answers: ToolChatMessage[] = []
-  for (const call of calls) {
-    if (episode.isOver) return 'end'
-    const outcome = await episode.act(actionOf(call), signal)
-    if (outcome.type === 'result') answers.push({ role: 'tool', callId: call.id, content: outcome.text })
-  }
-  return answers
-}
-
-/** Arguments that are no JSON object make a call unreadable, the only format error that is possible here. */
-function actionOf({ name, arguments: text }: ToolCall): Action {
-  const parsed = callArguments.safeParse(text === '' ? '{}' : text)
-  if (!parsed.success) return { type: 'unreadable', raw: text }
-  return { type: 'call', name, arguments: parsed.data as Extract<Action, { type: 'call' }>['arguments'] }
+): Promise<ToolChatMessage[]> {
+  const message = { text, calls: calls.map((call) => readCall(call.name, call.arguments)) }
+  const { results, user } = await episode.act(message, signal)
+  if (user !== null) return [{ role: 'user', content: user }]
+  return results.map((result, i) => ({ role: 'tool', callId: calls[i]!.id, content: result.text }))
 }
 
 /** Sends a request until it is answered. @throws EvaluationError `server_failed`, `server_refused`; the signal's reason */

@@ -2,6 +2,10 @@ import { CodedError } from '../../common/errors/index.js'
 export type EpisodeErrorCode =
   /** The task does not parse, or names an unknown environment, tool or argument. */
   | 'bad_task'
+  /** The episode accepts no further message. Its reward is final. */
+  | 'episode_over'
+  /** A message has a recorded interpretation, but it had to ask for nothing. */
+  | 'not_asking'
   /** A text for the prompt contains a control token or a reserved tag of the vocabulary. */
   | 'reserved_tag'
   /** The prompt leaves no tokens for an answer within the rollout's limit. */

@@ -4,7 +4,11 @@ import type { ParsedCall } from './tool-call-format.js'
 import type { RoutedTool } from './toolset.js'
 
 /** Makes a call in the environment of the tool. */
-export type CallEnvironment = (tool: RoutedTool, args: JsonObject) => ToolResponse | Promise<ToolResponse>
+export type CallEnvironment = (
+  tool: RoutedTool,
+  args: JsonObject,
+  signal: AbortSignal,
+) => ToolResponse | Promise<ToolResponse>
 
 /** The result of a call: its entry in the scored log, and the JSON that the policy reads. */
 export interface ExecutedCall {
@@ -20,7 +24,7 @@ export async function executeCall(
   call: ParsedCall,
   offered: readonly RoutedTool[],
   turn: number,
-  callEnvironment: CallEnvironment,
+  callEnvironment: (tool: RoutedTool, args: JsonObject) => ToolResponse | Promise<ToolResponse>,
 ): Promise<ExecutedCall> {
   if (call.malformed) return { entry: call, payload: refusal('malformed_call', 'The call block could not be read.') }
   const entry = { name: call.name, arguments: call.arguments, ok: false }
@@ -32,8 +36,14 @@ export async function executeCall(
   }
   if (!takesArguments(tool, call.arguments))
     return { entry, payload: refusal('invalid_arguments', 'The arguments do not fit.') }
-  const { ok, text } = await callEnvironment(tool, call.arguments)
+  const { ok, text } = await callEnvironment(tool, withoutPrototype(call.arguments))
   return { entry: { ...entry, ok }, payload: text }
 }
+
+/** Removes the key `__proto__`, which MCP's parser of calls drops: calls over MCP and direct calls must have the same result. */
+const withoutPrototype = (args: JsonObject): JsonObject =>
+  Object.hasOwn(args, '__proto__')
+    ? Object.fromEntries(Object.entries(args).filter(([key]) => key !== '__proto__'))
+    : args
 
 const refusal = (error: string, message: string): string => JSON.stringify({ error, message })

@@ -1,6 +1,7 @@
 export * from './chat-template.js'
 export * from './demonstrations.js'
 export * from './environment-states.js'
+export * from './episode-driver.js'
 export * from './episode-runtime.js'
 export * from './errors.js'
 export * from './estimate.js'

@@ -1,29 +1,14 @@
 import type { McpConnection } from '../../servers/kernel/index.js'
 import type { SampledTurn, Token, TokenSource } from '../engine/types.js'
-import {
-  type AssistantText,
-  type LoggedCall,
-  type RewardBreakdown,
-  type RewardPreset,
-  type RolloutFacts,
-  solvedExactly,
-} from '../reward/index.js'
-import { digestsOf, hashesOf, openSessions, statesHash } from './environment-states.js'
+import type { RewardBreakdown, RewardPreset } from '../reward/index.js'
+import { openSessions, statesHash } from './environment-states.js'
+import { type AssistantMessage, createEpisodeDriver, type EpisodeDriver } from './episode-driver.js'
 import type { EpisodeRuntime, PreparedTask } from './episode-runtime.js'
 import { EpisodeError } from './errors.js'
-import { executeCall } from './execute-call.js'
 import type { EpisodeLimits } from './limits.js'
 import type { EpisodeEnd, Rollout } from './rollout.js'
-import { INITIAL_USER_STATE, replyOf, type UserReply } from './scripted-user.js'
 import type { Task } from './task.js'
-import { exampleOf, type RoutedTool } from './toolset.js'
-import {
-  type AskingMessage,
-  askingMessage,
-  type MessageInterpreter,
-  type UnderstoodMessage,
-  understoodByRules,
-} from './understood-message.js'
+import type { MessageInterpreter, UnderstoodMessage } from './understood-message.js'
 
 /** Returns the first prompt of a task, in token ids. @throws EpisodeError, also `prompt_too_long` */
 export function promptOf(task: Task, runtime: EpisodeRuntime, limits: EpisodeLimits): readonly Token[] {
@@ -92,129 +77,66 @@ export async function playEpisode(
 ): Promise<PlayedEpisode> {
   const connections = new Map<string, McpConnection>()
   try {
-    const { offered, turns: stated, prompt, expected } = prepare(task, runtime, limits)
+    const prepared = prepare(task, runtime, limits)
     const sessions = openSessions(task, runtime.catalogue, runtime.seedStates)
     for (const [environment, session] of sessions)
       connections.set(environment, await runtime.connections.connect(session))
-    const transcript = createTranscript(prompt)
-    const calls: LoggedCall[] = []
-    const turns: number[] = []
-    const responses: string[] = []
-    const said: SaidTokens[] = []
-    const understood: UnderstoodMessage[] = []
-    const progress = { offered, connections, transcript, calls, turns, responses, said, understood }
-    const understand: Understand = async (message) =>
-      userSimulator ? userSimulator.understand(message, signal) : understoodByRules(message)
-    const end = await converse({ ...task, turns: stated }, source, runtime, limits, progress, understand, signal)
-    const states = hashesOf(sessions)
-    const facts = (): RolloutFacts => ({
-      states: digestsOf(expected(), states),
-      turns,
-      results: responses,
-      said: said.map(({ tokens, malformed, ...when }) => ({ ...when, text: proseOf(tokens, malformed, runtime) })),
+    const driver = createEpisodeDriver({
+      ...prepared,
+      ...{ task, limits, sessions, interpreter: userSimulator },
+      callEnvironment: ({ environment, name }, args, inner) =>
+        connections.get(environment)!.callTool(name, { ...args }, inner),
     })
-    const rollout = {
-      ...transcript.finish(),
-      calls,
-      responses,
-      stateHash: statesHash(states),
-      end,
-      solved: solvedExactly(task.groundTruth, calls),
-    }
-    return {
-      rollout,
-      understood,
-      score: (reward) => reward.score(exampleOf(task, offered), calls, ...(reward.needsFacts ? [facts()] : [])),
-    }
+    const transcript = createTranscript(prepared.prompt)
+    const end = await converse(driver, source, runtime, limits, transcript, signal)
+    const { calls, responses, solved, understood, score } = driver
+    const stateHash = statesHash(driver.states())
+    return { rollout: { ...transcript.finish(), ...{ calls, responses, stateHash, end, solved } }, understood, score }
   } finally {
     await Promise.all([source.close(), ...[...connections.values()].map((connection) => connection.close())])
   }
 }
 
-interface Progress {
-  readonly offered: readonly RoutedTool[]
-  readonly connections: ReadonlyMap<string, McpConnection>
-  readonly transcript: Transcript
-  readonly calls: LoggedCall[]
-  /** Index of the user turn of each call. */
-  readonly turns: number[]
-  readonly responses: string[]
-  readonly said: SaidTokens[]
-  readonly understood: UnderstoodMessage[]
-}
-
-type Understand = (message: AskingMessage) => Promise<UnderstoodMessage>
-
-/** A message of the assistant in tokens. */
-interface SaidTokens extends Omit<AssistantText, 'text'> {
-  readonly tokens: readonly Token[]
-  /** The unreadable call blocks in the message. */
-  readonly malformed: readonly string[]
-}
-
-/** Returns the text of a message for the user, without its calls, readable or not, and without the end token. */
-function proseOf(
-  tokens: readonly Token[],
-  malformed: readonly string[],
-  { tokenizer, toolCallFormat }: Pick<EpisodeRuntime, 'tokenizer' | 'toolCallFormat'>,
-): string {
-  const ends = tokens.length > 0 && tokenizer.isEndOfGeneration(tokens.at(-1)!)
-  const prose = toolCallFormat.prose(tokenizer.detokenize(ends ? tokens.slice(0, -1) : tokens))
-  return malformed.reduce((rest, block) => rest.replace(block, () => ' '), prose)
-}
-
+/** Plays the turns of a source until the driver or a limit of tokens ends the episode. */
 async function converse(
-  task: Pick<Task, 'id' | 'turns' | 'questions'>,
+  driver: EpisodeDriver,
   source: TokenSource,
-  { tokenizer, toolCallFormat, renderer }: EpisodeRuntime,
+  runtime: EpisodeRuntime,
   limits: EpisodeLimits,
-  { offered, connections, transcript, calls, turns, responses, said, understood }: Progress,
-  understand: Understand,
+  transcript: Transcript,
   signal: AbortSignal,
 ): Promise<EpisodeEnd> {
+  const { renderer } = runtime
   let feed: Token[] = []
-  let user = INITIAL_USER_STATE
-  for (let turn = 0; turn < limits.maxAssistantTurns; turn++) {
+  while (driver.end === null) {
     const capacity = limits.maxRolloutTokens - transcript.length - feed.length
     if (capacity < 1) return 'rollout_length'
     const sampled = await source.next(feed, Math.min(limits.maxTurnTokens, capacity), signal)
     transcript.append(feed, sampled)
-    const parsed = toolCallFormat.parseCalls(tokenizer.detokenize(sampled.tokens))
-    let reply: UserReply | undefined
-    if (parsed.length === 0) {
-      const message = askingMessage(task, user.turn, () => proseOf(sampled.tokens, [], { tokenizer, toolCallFormat }))
-      const made = message && (await understand(message))
-      if (made) understood.push(made)
-      reply = replyOf(task, user, made)
-    }
-    said.push({
-      turn: user.turn,
-      calls: calls.length,
-      isAnswer: reply?.isAnswer === true,
-      tokens: sampled.tokens,
-      malformed: parsed.flatMap((call) => (call.malformed ? [call.raw] : [])),
-    })
-    const payloads: string[] = []
-    for (const call of parsed) {
-      if (calls.length === limits.maxCalls) return 'call_limit'
-      const { entry, payload } = await executeCall(call, offered, user.turn, ({ environment, name }, args) =>
-        connections.get(environment)!.callTool(name, { ...args }, signal),
-      )
-      calls.push(entry)
-      turns.push(user.turn)
-      responses.push(payload)
-      payloads.push(payload)
-    }
-    if (sampled.stop === 'length') return capacity > limits.maxTurnTokens ? 'turn_length' : 'rollout_length'
-    if (!reply) {
-      feed = renderer.toolResults(payloads)
-    } else {
-      if (reply.says === undefined) return 'finished'
-      user = reply.state
-      feed = renderer.userTurn(reply.says)
-    }
+    const { results, user } = await driver.act(messageOf(sampled.tokens, runtime), signal)
+    if (sampled.stop === 'length' && (driver.end as EpisodeEnd | null) !== 'call_limit')
+      return capacity > limits.maxTurnTokens ? 'turn_length' : 'rollout_length'
+    if (driver.end === null)
+      feed = user === null ? renderer.toolResults(results.map(({ text }) => text)) : renderer.userTurn(user)
   }
-  return 'turn_limit'
+  return driver.end
+}
+
+/** Returns the message that a turn's tokens write. Its text is without its calls, readable or not, and without the end token. */
+function messageOf(
+  tokens: readonly Token[],
+  { tokenizer, toolCallFormat }: Pick<EpisodeRuntime, 'tokenizer' | 'toolCallFormat'>,
+): AssistantMessage {
+  const calls = toolCallFormat.parseCalls(tokenizer.detokenize(tokens))
+  return {
+    calls,
+    // Only some rewards read texts, so the text is made on demand.
+    get text() {
+      const ends = tokens.length > 0 && tokenizer.isEndOfGeneration(tokens.at(-1)!)
+      const prose = toolCallFormat.prose(tokenizer.detokenize(ends ? tokens.slice(0, -1) : tokens))
+      return calls.reduce((rest, call) => (call.malformed ? rest.replace(call.raw, () => ' ') : rest), prose)
+    },
+  }
 }
 
 interface Transcript {

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { createSessionTable } from '../../common/http/index.js'
-import type { MessageInterpreter } from '../../rollout/episode/index.js'
+import type { AssistantMessage, MessageInterpreter } from '../../rollout/episode/index.js'
 import type { RewardPreset } from '../../rollout/reward/index.js'
 import type { TaskRuntime } from './episode-runtime.js'
 import { EpisodeServerError } from './errors.js'
 import { EPISODE_SERVER_LIMITS } from './limits.js'
-import { type Action, type Episode, openEpisode } from './play.js'
+import { type Episode, openEpisode } from './play.js'
 import { createRewardReporter, type RewardReport, type RewardSignal } from './reward-signal.js'
 
 /** An open episode with its id. */
@@ -22,7 +22,7 @@ export interface OpenRequest {
   readonly task: Episode['task']
   readonly reward: RewardPreset
   readonly signal: RewardSignal
-  readonly actions?: readonly Action[]
+  readonly actions?: readonly AssistantMessage[]
 }
 
 /** Open episodes of a server. Each belongs to the address that opened it. A full server evicts idle episodes. */

@@ -7,8 +7,6 @@ export type EpisodeServerErrorCode =
   | 'unknown_episode'
   /** The server is full, and no episode is idle. */
   | 'too_many_episodes'
-  /** The episode accepts no further action. Its reward is final. */
-  | 'episode_over'
   /** The request does not have the required form. */
   | 'bad_request'
   /** The server is closing, so the user simulator gives no decision. */

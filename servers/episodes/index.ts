@@ -1,6 +1,7 @@
+export type { AssistantMessage, Reaction } from '../../rollout/episode/index.js'
 export { createTaskRuntime, type TaskRuntime } from './episode-runtime.js'
 export type { EpisodeServerErrorCode } from './errors.js'
 export { EpisodeServerError } from './errors.js'
-export { type Action, type Episode, type Message, type Outcome, openEpisode, type Scored } from './play.js'
+export { type Episode, type Message, openEpisode, type Scored } from './play.js'
 export { type ScoredRollout, type ScoreParts, scoreRollout } from './score.js'
 export { readTasks, type Tasks, tasksOf } from './tasks.js'

@@ -1,55 +1,29 @@
 import {
-  askingMessage,
+  type AssistantMessage,
+  type CallEnvironment,
   callOf,
+  createEpisodeDriver,
   DEFAULT_LIMITS,
-  digestsOf,
-  exampleOf,
-  executeCall,
-  hashesOf,
-  INITIAL_USER_STATE,
+  type DriverEnd,
+  type DriverParts,
+  type EpisodeDriver,
   type MessageInterpreter,
   offeredAt,
   openSessions,
+  type ParsedCall,
+  type Reaction,
   type RoutedTool,
-  replyOf,
   statedTurns,
   type Task,
   toolsetOf,
   type UnderstoodMessage,
-  type UserState,
-  understoodByRules,
 } from '../../rollout/episode/index.js'
-import {
-  type AssistantText,
-  type JsonObject,
-  type LoggedCall,
-  type RewardBreakdown,
-  type RewardPreset,
-  type RolloutFacts,
-  solvedExactly,
-} from '../../rollout/reward/index.js'
-import { responseText, type Session, type ToolResponse } from '../kernel/index.js'
+import type { LoggedCall, RewardBreakdown, RewardPreset } from '../../rollout/reward/index.js'
+import { responseText, type Session } from '../kernel/index.js'
 import type { TaskRuntime } from './episode-runtime.js'
-import { EpisodeServerError } from './errors.js'
+import { unreadableCall } from './message.js'
 
-/** Action of an assistant. A task and a sequence of actions determine an episode. */
-export type Action =
-  | { readonly type: 'call'; readonly name: string; readonly arguments: JsonObject }
-  /** A malformed call. It counts as a call, as in training. */
-  | { readonly type: 'unreadable'; readonly raw: string }
-  /**
-   * A message to the user without calls. The user's next turn or the end of the episode follows.
-   * `understood`: recorded decision of a user simulator about the message, so that a replay needs no simulator.
-   */
-  | { readonly type: 'say'; readonly text: string; readonly understood?: UnderstoodMessage }
-
-/** Outcome of an action. */
-export type Outcome =
-  | ({ readonly type: 'result' } & ToolResponse)
-  /** `brought`: tools that the turn adds. `text` describes the added tools. */
-  | { readonly type: 'user'; readonly text: string; readonly brought?: readonly RoutedTool[] }
-  | { readonly type: 'end' }
-
+/** A message before the assistant's first one. */
 export interface Message {
   readonly role: 'system' | 'user'
   readonly content: string
@@ -63,178 +37,158 @@ export interface Scored extends RewardBreakdown {
   readonly stateHashes: Readonly<Record<string, string>>
 }
 
-/** A task in progress: its environments, messages, calls and reward. */
+/** A task in progress: its environments, messages, calls and reward. A task and the assistant's messages determine it. */
 export interface Episode {
   readonly task: Task
   /** Tools that are offered now. The task may hide tools or enum values, and user turns may add tools. */
   readonly offered: readonly RoutedTool[]
   /** Opening messages for the assistant. */
   readonly opening: readonly Message[]
-  readonly actions: readonly Action[]
+  /** The assistant's messages so far, with the recorded decisions of a user simulator. */
+  readonly actions: readonly AssistantMessage[]
   readonly calls: readonly LoggedCall[]
   /** Sessions of the environments, by name. */
   readonly sessions: ReadonlyMap<string, Session>
-  /** True if the user has no further turn or the call limit is reached. */
   readonly isOver: boolean
+  /** The reason why the episode is over; null before. */
+  readonly end: DriverEnd | null
   /**
-   * Carries out an action. Calls of this method must not overlap.
+   * Carries out a message. Calls of this method must not overlap.
    * @param signal  ends the wait for the user simulator; the episode is then unchanged
-   * @throws EpisodeServerError `episode_over`, `bad_request`; EnvironmentDefect if the environment has a defect; the signal's reason
+   * @throws EpisodeError `episode_over`, `not_asking`; EnvironmentDefect if the environment has a defect; the signal's reason
    */
-  act(action: Action, signal?: AbortSignal): Promise<Outcome>
-  /** Scores all actions so far. @param reward  default: the preset of the episode */
+  act(message: AssistantMessage, signal?: AbortSignal): Promise<Reaction>
+  /** Scores all messages so far. @param reward  default: the preset of the episode */
   score(reward?: RewardPreset): Scored
   /** Returns an independent copy in the same state. */
   fork(): Episode
-}
-
-/** Calls after which an episode is over. The reward's efficiency has no lower bound, so the runtime bounds the calls. */
-const MAX_CALLS = DEFAULT_LIMITS.maxCalls
-
-interface Played {
-  readonly sessions: ReadonlyMap<string, Session>
-  readonly actions: readonly Action[]
-  readonly calls: readonly LoggedCall[]
-  /** Index of the user turn of each call. */
-  readonly madeIn: readonly number[]
-  /** Result of each call. */
-  readonly results: readonly string[]
-  readonly said: readonly AssistantText[]
-  readonly user: UserState
+  /**
+   * Plays other messages in a new episode, up to its end. Equal messages in the same turn keep the recorded decision of the user simulator.
+   * @throws the errors of `act`
+   */
+  playAgain(messages: readonly AssistantMessage[]): Promise<Episode>
 }
 
 export interface EpisodeParts {
   readonly runtime: TaskRuntime
   readonly reward: RewardPreset
-  /** Actions to replay first, for example to continue an episode of another process. Recorded simulator decisions are kept. */
-  readonly actions?: readonly Action[]
+  /** Messages to replay first, for example to continue an episode of another process. Recorded simulator decisions are kept. */
+  readonly actions?: readonly AssistantMessage[]
   /** User simulator; default: embedded rules. */
   readonly simulator?: MessageInterpreter
+  /** Limits of a run; default: those of a run that sets none. */
+  readonly limits?: DriverParts['limits']
 }
 
 /**
  * Opens an episode of a task.
- * @throws EpisodeError `bad_task`; EpisodeServerError `episode_over` if the task ends before the last action, `bad_request`
+ * @throws EpisodeError `bad_task`, `episode_over` if the task ends before the last message, `not_asking`
  */
 export async function openEpisode(
   task: Task,
-  { runtime, reward, actions = [], simulator }: EpisodeParts,
+  { runtime, reward, actions = [], simulator, limits = DEFAULT_LIMITS }: EpisodeParts,
 ): Promise<Episode> {
   const offered = toolsetOf(task, runtime.catalogue)
   if (reward.needsFacts) runtime.statesAtEnd(task)
   const sessions = openSessions(task, runtime.catalogue, runtime.seedStates)
-  const episode = episodeOf(
-    { task, offered, reward, runtime, simulator },
-    { sessions, actions: [], calls: [], madeIn: [], results: [], said: [], user: INITIAL_USER_STATE },
-  )
-  for (const action of actions) await episode.act(action)
+  const driver = createEpisodeDriver({
+    ...{ task, offered, limits, sessions },
+    turns: statedTurns(task, offered),
+    expected: () => runtime.statesAtEnd(task),
+    callEnvironment: callsIn(sessions),
+    interpreter: simulator,
+  })
+  const parts = { runtime, reward, limits, ...(simulator ? { simulator } : {}) }
+  const episode = episodeOf({ task, offered, parts }, { driver, sessions, actions: [] })
+  for (const message of actions) await episode.act(message)
   return episode
 }
+
+/** Returns a function that makes calls in sessions. */
+const callsIn =
+  (sessions: ReadonlyMap<string, Session>): CallEnvironment =>
+  ({ environment, name }, args) => {
+    const result = sessions.get(environment)!.call(name, args)
+    return { ok: result.ok, text: responseText(result) }
+  }
 
 interface Frame {
   readonly task: Task
   readonly offered: readonly RoutedTool[]
-  readonly reward: RewardPreset
-  readonly runtime: TaskRuntime
-  readonly simulator: MessageInterpreter | undefined
+  readonly parts: Omit<EpisodeParts, 'actions'>
 }
 
-function episodeOf(frame: Frame, { sessions, ...played }: Played): Episode {
-  const { task, offered, runtime, simulator } = frame
-  const [actions, calls, madeIn] = [[...played.actions], [...played.calls], [...played.madeIn]]
-  const [results, said] = [[...played.results], [...played.said]]
-  let { user } = played
-  const stated = { ...task, turns: statedTurns(task, offered) }
-  const isOver = (): boolean => user.turn >= task.turns.length || calls.length >= MAX_CALLS
+interface Played {
+  readonly driver: EpisodeDriver
+  readonly sessions: ReadonlyMap<string, Session>
+  readonly actions: readonly AssistantMessage[]
+}
 
-  const call = async (action: Exclude<Action, { type: 'say' }>): Promise<Outcome> => {
-    const parsed = (action.type === 'call' ? callOf(action.name, action.arguments) : null) ?? {
-      malformed: true,
-      raw: action.type === 'call' ? action.name : action.raw,
-    }
-    const { entry, payload } = await executeCall(parsed, offered, user.turn, ({ environment, name }, args) => {
-      const result = sessions.get(environment)!.call(name, args)
-      return { ok: result.ok, text: responseText(result) }
-    })
-    calls.push(entry)
-    madeIn.push(user.turn)
-    results.push(payload)
-    return { type: 'result', ok: entry.malformed !== true && entry.ok, text: payload }
-  }
-
-  const understand = async (
-    said: Extract<Action, { type: 'say' }>,
-    signal: AbortSignal,
-  ): Promise<UnderstoodMessage | null> => {
-    const message = askingMessage(stated, user.turn, () => said.text)
-    if (!message) {
-      if (!said.understood) return null
-      throw new EpisodeServerError(
-        'bad_request',
-        'the action has a user simulator decision ("understood"), but its message has nothing to ask for: remove the field',
-      )
-    }
-    return said.understood ?? (simulator ? simulator.understand(message, signal) : understoodByRules(message))
-  }
-
+function episodeOf(frame: Frame, { driver, sessions, ...played }: Played): Episode {
+  const { task, offered, parts } = frame
+  const actions = [...played.actions]
   return {
     task,
     get offered() {
-      return offeredAt(offered, user.turn)
+      return offeredAt(offered, driver.turn)
     },
     opening: openingOf(task),
     actions,
-    calls,
+    calls: driver.calls,
     sessions,
     get isOver() {
-      return isOver()
+      return driver.end !== null
     },
-    async act(action, signal = new AbortController().signal) {
-      if (isOver()) throw new EpisodeServerError('episode_over', whyOver(task, user.turn))
-      if (action.type !== 'say') {
-        actions.push(action)
-        return call(action)
-      }
-      const understood = await understand(action, signal)
+    get end() {
+      return driver.end
+    },
+    async act(message, signal = new AbortController().signal) {
+      const readable = { ...message, calls: message.calls.map(readableOr) }
+      const before = driver.understood.length
+      const reaction = await driver.act(readable, signal)
+      const understood = driver.understood[before]
       // A decision is recorded only where a replay could not repeat it.
-      actions.push({
-        type: 'say',
-        text: action.text,
-        ...(understood && (simulator || action.understood) ? { understood } : {}),
-      })
-      const { state, isAnswer, says } = replyOf(stated, user, understood)
-      said.push({ turn: user.turn, calls: calls.length, isAnswer, text: action.text })
-      const before = user.turn
-      user = state
-      if (says === undefined) return { type: 'end' }
-      const brought = offered.filter(({ from = 0 }) => from > before && from <= user.turn)
-      return { type: 'user', text: says, ...(brought.length > 0 ? { brought } : {}) }
+      actions.push(understood && parts.simulator ? { ...readable, understood } : readable)
+      return reaction
     },
-    score(reward = frame.reward) {
-      const states = hashesOf(sessions)
-      const facts = (): RolloutFacts => ({
-        states: digestsOf(runtime.statesAtEnd(task), states),
-        turns: madeIn,
-        results,
-        said,
-      })
+    score(reward = parts.reward) {
       return {
         preset: reward.name,
-        ...reward.score(exampleOf(task, offered), calls, ...(reward.needsFacts ? [facts()] : [])),
-        solved: solvedExactly(task.groundTruth, calls),
-        stateHashes: Object.fromEntries(states),
+        ...driver.score(reward),
+        solved: driver.solved,
+        stateHashes: Object.fromEntries(driver.states()),
       }
     },
-    fork: () =>
-      episodeOf(frame, {
-        sessions: new Map([...sessions].map(([environment, session]) => [environment, session.fork()])),
-        actions,
-        calls,
-        madeIn,
-        results,
-        said,
-        user,
-      }),
+    fork() {
+      const copies = new Map([...sessions].map(([environment, session]) => [environment, session.fork()]))
+      const copy = driver.copy({ sessions: copies, callEnvironment: callsIn(copies) })
+      return episodeOf(frame, { driver: copy, sessions: copies, actions })
+    },
+    async playAgain(messages) {
+      const { simulator } = parts
+      const keeping = simulator && { simulator: keepingDecisions(actions, simulator) }
+      const again = await openEpisode(task, { ...parts, ...keeping })
+      for (const message of messages) if (!again.isOver) await again.act(message)
+      return again
+    },
+  }
+}
+
+/** Returns the call, or an unreadable call if its name or arguments exceed the limits of a readable one. */
+const readableOr = (call: ParsedCall): ParsedCall =>
+  call.malformed ? call : (callOf(call.name, call.arguments) ?? unreadableCall(call.name))
+
+/** Returns a user simulator that repeats its recorded decisions about the same texts, in order. */
+function keepingDecisions(actions: readonly AssistantMessage[], simulator: MessageInterpreter): MessageInterpreter {
+  const recorded = actions.flatMap(({ text, understood }): [string, UnderstoodMessage][] =>
+    understood ? [[text, understood]] : [],
+  )
+  return {
+    name: simulator.name,
+    async understand(message, signal) {
+      const at = recorded.findIndex(([text]) => text.startsWith(message.text))
+      return at < 0 ? simulator.understand(message, signal) : recorded.splice(at, 1)[0]![1]
+    },
   }
 }
 
@@ -243,8 +197,3 @@ export const openingOf = ({ system, turns }: Task): Message[] => [
   ...(system === undefined ? [] : [{ role: 'system' as const, content: system }]),
   { role: 'user', content: turns[0]! },
 ]
-
-const whyOver = ({ turns }: Task, turn: number): string =>
-  turn >= turns.length
-    ? 'the user has no further turn: open another episode'
-    : `the episode has reached the limit of ${MAX_CALLS} calls: open another episode`

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import type { OfferedTool } from '../kernel/index.js'
-import { EPISODE_SERVER_LIMITS } from './limits.js'
-import type { Action, Outcome } from './play.js'
+import type { AssistantMessage, Reaction } from '../../rollout/episode/index.js'
+import type { OfferedTool, ToolResponse } from '../kernel/index.js'
+import { parseAs, readCall, unreadableCall } from './message.js'
 
 /**
  * Tool with which an agent that can only call tools sends a message to the user. It belongs to no task and does not count as a call: it
@@ -20,18 +20,49 @@ export const REPLY_TOOL: OfferedTool = {
   readOnly: false,
 }
 
-const reply = z.object({ text: z.string().max(EPISODE_SERVER_LIMITS.sayingChars) })
+const reply = z.object({ text: z.string() })
 
-/** Returns the action for a tool call. A call of the reply tool with wrong arguments counts as a malformed call. */
-export function actionOf(name: string, args: Readonly<Record<string, unknown>>): Action {
-  if (name !== REPLY_TOOL.name)
-    return { type: 'call', name, arguments: args as Extract<Action, { type: 'call' }>['arguments'] }
-  const parsed = reply.safeParse(args)
-  return parsed.success ? { type: 'say', text: parsed.data.text } : { type: 'unreadable', raw: REPLY_TOOL.name }
+/** The message to which a single call belongs. */
+export interface AroundCall {
+  /** The text of the message. It begins a new message. */
+  readonly text?: string | undefined
+  /** Whether further calls of the message follow. */
+  readonly more?: boolean | undefined
 }
 
-/** Returns the result of an action as text for an agent that can only call tools. */
-export function textOf(outcome: Outcome): string {
-  if (outcome.type === 'result') return outcome.text
-  return outcome.type === 'user' ? `The user says: ${outcome.text}` : 'The conversation is over.'
+/** Key under which protocols with single calls pass on an `AroundCall`. */
+export const MESSAGE_KEY = 'prove/message'
+
+const around = z.strictObject({ text: z.string().nullish(), more: z.boolean().nullish() }).nullish()
+
+/** Parses the message around a call. @throws EpisodeServerError `bad_request` */
+export function aroundCall(value: unknown): AroundCall {
+  const parsed = parseAs(around, value)
+  return { text: parsed?.text ?? '', more: parsed?.more ?? false }
+}
+
+/**
+ * Returns the message for a single call. A call of the reply tool is a message without calls, and with wrong arguments an unreadable call.
+ * @param name  name that the model wrote
+ * @param args  arguments that the model wrote
+ */
+export function messageOfCall(
+  name: unknown,
+  args: unknown,
+  { text = '', more = false }: AroundCall = {},
+): AssistantMessage {
+  let call = readCall(name, args)
+  if (!call.malformed && call.name === REPLY_TOOL.name) {
+    const { data } = reply.safeParse(call.arguments)
+    if (data) return { text: [text, data.text].filter((part) => part !== '').join('\n'), calls: [] }
+    call = unreadableCall({ name, arguments: args })
+  }
+  return { text, calls: [call], ...(more ? { more } : {}) }
+}
+
+/** Returns the reaction to a single call in the form of a tool's result, for an agent that can only call tools. */
+export function toolResponse({ results, user }: Reaction): ToolResponse {
+  const [result] = results
+  if (result) return result
+  return { ok: true, text: user === null ? 'The conversation is over.' : `The user says: ${user}` }
 }

@@ -1,10 +1,26 @@
 import { z } from 'zod'
 import { exampleOf, parseTask, type Task, toolsetOf } from '../../rollout/episode/index.js'
-import { type JsonObject, type LoggedCall, type RewardPreset, solvedExactly } from '../../rollout/reward/index.js'
-import { callArguments, parseAs, recordedActionSchema } from './action.js'
+import { type LoggedCall, type RewardPreset, solvedExactly } from '../../rollout/reward/index.js'
+import type { ToolResponse } from '../kernel/index.js'
 import type { TaskRuntime } from './episode-runtime.js'
 import { EpisodeServerError } from './errors.js'
+import { callSchema, parseAs, readCall, recordedMessages } from './message.js'
 import { openEpisode, type Scored } from './play.js'
+
+/** Schema of a call with its outcome, or of an unreadable call. */
+const madeCall = z.union([
+  z
+    .strictObject({ name: z.unknown(), arguments: z.unknown().optional(), ok: z.boolean() })
+    .transform(({ name, arguments: args, ok }): LoggedCall => {
+      const call = readCall(name, args)
+      return call.malformed ? call : { ...call, ok }
+    }),
+  callSchema.transform((call, context): LoggedCall => {
+    if (call.malformed) return call
+    context.addIssue({ code: 'custom', message: 'a call has "ok", whether it succeeded' })
+    return z.NEVER
+  }),
+])
 
 /**
  * Schema of a rollout to score: its task or the task's id, and either `actions`, which are replayed, or `calls` with their outcomes,
@@ -12,20 +28,13 @@ import { openEpisode, type Scored } from './play.js'
  */
 const line = z.union(
   [
-    z.object({ task: z.unknown(), actions: z.array(recordedActionSchema).max(256) }),
-    z.object({
-      task: z.unknown(),
-      calls: z
-        .array(
-          z.union([
-            z.object({ name: z.string(), arguments: callArguments.default({}), ok: z.boolean() }),
-            z.object({ unreadable: z.string() }),
-          ]),
-        )
-        .max(256),
-    }),
+    z.object({ task: z.unknown(), actions: recordedMessages }),
+    z.object({ task: z.unknown(), calls: z.array(madeCall).max(256) }),
   ],
-  { error: 'a rollout has a task and either actions or calls: {"task", "actions": [{"name", "arguments"}, …]}' },
+  {
+    error:
+      'a rollout has a task and either actions or calls: {"task", "actions": [{"text", "calls": [{"name", "arguments"}, …]}, …]}',
+  },
 )
 
 export interface ScoreParts {
@@ -40,24 +49,21 @@ export interface ScoredRollout extends Omit<Scored, 'stateHashes'> {
   /** Present only for replayed rollouts. */
   readonly stateHashes?: Scored['stateHashes']
   /** Result of each call; present only for replayed rollouts. */
-  readonly results?: readonly { readonly ok: boolean; readonly text: string }[]
+  readonly results?: readonly ToolResponse[]
 }
 
 /**
  * Scores a rollout of another trainer exactly as training in this project does.
  * @param value  `{task, actions}` or `{task, calls}`
- * @throws EpisodeServerError `bad_request`, `unknown_task`, `episode_over`; EpisodeError `bad_task`
+ * @throws EpisodeServerError `bad_request`, `unknown_task`; EpisodeError `bad_task`, `episode_over`, `not_asking`
  */
 export async function scoreRollout(value: unknown, { runtime, reward, named }: ScoreParts): Promise<ScoredRollout> {
   const rollout = parseAs(line, value)
   const task = typeof rollout.task === 'string' ? named(rollout.task) : parseTask(rollout.task)
   if ('actions' in rollout) {
     const episode = await openEpisode(task, { runtime, reward })
-    const results: { ok: boolean; text: string }[] = []
-    for (const action of rollout.actions) {
-      const outcome = await episode.act(action)
-      if (outcome.type === 'result') results.push({ ok: outcome.ok, text: outcome.text })
-    }
+    const results: ToolResponse[] = []
+    for (const message of rollout.actions) results.push(...(await episode.act(message)).results)
     return { task: task.id, ...episode.score(), results }
   }
   if (reward.needsFacts)
@@ -65,12 +71,7 @@ export async function scoreRollout(value: unknown, { runtime, reward, named }: S
       'bad_request',
       `the reward ${reward.name} needs final states and messages: give "actions" instead of "calls"`,
     )
-  const calls = rollout.calls.map(
-    (call): LoggedCall =>
-      'unreadable' in call
-        ? { malformed: true, raw: call.unreadable }
-        : { name: call.name, arguments: call.arguments as JsonObject, ok: call.ok },
-  )
+  const { calls } = rollout
   return {
     task: task.id,
     preset: reward.name,

@@ -49,6 +49,8 @@ export async function serveEpisodes(service: EpisodeService, options: ServeOptio
     }),
   )
   app.get('/health', () => Response.json({ status: 'ok', episodes: service.episodes.size }))
+  // First, because its sessions use the paths of all others as names of tools.
+  app.route('/', nemoGymApi(service))
   app.route('/', episodeMcp(service))
   app.route('/', taskMcp(service))
   app.route('/', episodeApi(service))
@@ -56,8 +58,6 @@ export async function serveEpisodes(service: EpisodeService, options: ServeOptio
   app.route('/', openEnvApi(service))
   const sockets = openEnvSockets(service)
   app.route('/', sockets.routes)
-  // Last, because its paths are the names of tools.
-  app.route('/', nemoGymApi(service))
   app.notFound(({ req }) => Response.json({ error: 'unknown_path', message: `no path ${req.path}` }, { status: 404 }))
   const listening = await listen(app, {
     host,

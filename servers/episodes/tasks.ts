@@ -15,6 +15,7 @@ export interface Tasks {
   at(split: Split, index: number): Task
   /** Returns the task with an id. @throws EpisodeServerError `unknown_task` */
   named(id: string): Task
+  has(id: string): boolean
   /** Returns the tools that a task offers at first. */
   toolsOf(task: Task): readonly RoutedTool[]
   /** Returns a tool of an environment with its complete schema, including enum values. */
@@ -58,6 +59,7 @@ export function tasksOf(title: string, bySplit: ReadonlyMap<Split, readonly Task
       if (!task) throw new EpisodeServerError('unknown_task', `the data set has no task ${id}`)
       return task
     },
+    has: (id) => byId.has(id),
     toolsOf: (task) => offeredAt(toolsetOf(task, catalogue), 0),
     toolNamed: (environment, tool) => offeredTool(catalogue.get(environment)!.toolsByName.get(tool)!),
   }

@@ -90,8 +90,8 @@ async function overHttp({ origin, memory }: ServedProgram, episodes: number, age
   const goOn = performance.now()
   await all(async (index) => {
     const path = `/episodes/${ids[index]!}`
-    await send('POST', `${path}/actions`, { name: 'no_such_tool', arguments: {} })
-    await send('POST', `${path}/actions`, { say: 'Done.' })
+    await send('POST', `${path}/actions`, { calls: [{ name: 'no_such_tool', arguments: {} }] })
+    await send('POST', `${path}/actions`, { text: 'Done.' })
     await send('GET', path)
     await send('DELETE', path)
   })

@@ -106,7 +106,7 @@ test('a player fills forms, forks, compares branches, and the page verifies the 
   for (const [turn] of task.turns.entries()) {
     for (const call of task.groundTruth.filter(({ turn: of }) => of === turn)) {
       await fillCall(page, call)
-      await expected.act({ type: 'call', name: call.name, arguments: call.arguments })
+      await expected.act({ text: '', calls: [{ name: call.name, arguments: call.arguments }] })
       await page
         .locator('.said.assistant .badge', { hasText: 'done' })
         .nth(expected.calls.length - 1)
@@ -115,7 +115,7 @@ test('a player fills forms, forks, compares branches, and the page verifies the 
     }
     await page.getByLabel('Message').fill('<b>Done.</b>')
     await page.getByRole('button', { name: 'Send the message' }).click()
-    await expected.act({ type: 'say', text: '<b>Done.</b>' })
+    await expected.act({ text: '<b>Done.</b>', calls: [] })
     await page.getByText('<b>Done.</b>').nth(turn).waitFor()
   }
   await page.getByText('The conversation is over.').waitFor()

@@ -89,17 +89,18 @@ test('a server with a user simulator accepts its decisions, and prints its usage
       async (origin) => {
         const { episode } = await post(`${origin}/episodes`, { task })
         const url = `${origin}/episodes/${episode}`
-        // What a client says of a message that it sends now is not believed.
-        const claim = { say: 'Which of them?', understood: { asked: false, by: 'me' } }
-        assert.is((await post(`${url}/actions`, claim)).user, 'The one that ends in 42.')
-        const actions = [{ say: 'Which of them?', understood }]
+        // A client cannot decide about a new message.
+        const claim = { text: 'Which of them?', understood: { asked: false, by: 'me' } }
+        assert.is((await post(`${url}/actions`, claim)).error, 'bad_request')
+        assert.is((await post(`${url}/actions`, { text: 'Which of them?' })).user, 'The one that ends in 42.')
+        const actions = [{ text: 'Which of them?', calls: [], understood }]
         assert.equal(await actionsOf(url), actions)
         // A record needs no model.
         const again = await post(`${origin}/episodes`, {
           task,
-          actions: [{ say: 'Hm.', understood: { ...understood, asked: false } }],
+          actions: [{ text: 'Hm.', understood: { ...understood, asked: false } }],
         })
-        assert.equal(again.actions, [{ say: 'Hm.', understood: { ...understood, asked: false } }])
+        assert.equal(again.actions, [{ text: 'Hm.', calls: [], understood: { ...understood, asked: false } }])
         assert.is(model.asked.length, 1)
       },
     )
@@ -119,11 +120,11 @@ test('a missing decision is reported once and recorded for each message', async 
     const said = await served(['--user-simulator', model.url], async (origin) => {
       const { episode } = await post(`${origin}/episodes`, { task })
       const url = `${origin}/episodes/${episode}`
-      await post(`${url}/actions`, { say: 'Done.' })
-      assert.is((await post(`${url}/actions`, { say: 'Which card?' })).user, 'The one that ends in 42.')
+      await post(`${url}/actions`, { text: 'Done.' })
+      assert.is((await post(`${url}/actions`, { text: 'Which card?' })).user, 'The one that ends in 42.')
       assert.equal(await actionsOf(url), [
-        { say: 'Done.', understood: { asked: false, by: 'rules', problems: ['forbidden'] } },
-        { say: 'Which card?', understood: { asked: true, by: 'rules', problems: ['down'] } },
+        { text: 'Done.', calls: [], understood: { asked: false, by: 'rules', problems: ['forbidden'] } },
+        { text: 'Which card?', calls: [], understood: { asked: true, by: 'rules', problems: ['down'] } },
       ])
     })
     assert.is(said.split('gave no decision').length, 2, said)
@@ -137,7 +138,7 @@ test('a model file runs in this process; the demo model gives no decision', asyn
   await served(['--user-simulator-model', file], async (origin) => {
     const { episode } = await post(`${origin}/episodes`, { task })
     const url = `${origin}/episodes/${episode}`
-    assert.is((await post(`${url}/actions`, { say: 'Which card?' })).user, 'The one that ends in 42.')
+    assert.is((await post(`${url}/actions`, { text: 'Which card?' })).user, 'The one that ends in 42.')
     const [{ understood }] = (await actionsOf(url)) as [{ understood: { by: string; problems: string[] } }]
     assert.is(understood.by, 'rules')
     assert.is(understood.problems.length, 2)

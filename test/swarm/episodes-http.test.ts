@@ -12,7 +12,7 @@ import { createEpisodes, type EpisodesOptions } from '../../servers/episodes/epi
 import { openEpisode } from '../../servers/episodes/index.js'
 import { REPLY_TOOL } from '../../servers/episodes/reply-tool.js'
 import { serveEpisodes } from '../../servers/episodes/serve.js'
-import { referenceActions, runtime, talkative, tasks } from '../support/episodes.js'
+import { callIn, referenceActions, runtime, talkative, tasks } from '../support/episodes.js'
 import { PATIENCE_MS, patience } from '../support/patience.js'
 
 const test = suite('episodes over HTTP')
@@ -61,10 +61,9 @@ test('the JSON API lists, opens, plays, forks and closes a task', () =>
     const at = `${origin}/episodes/${opened.episode}`
     const results: string[] = []
     let last: { over: boolean; reward: number } | undefined
-    for (const action of actions) {
-      const sent = action.type === 'call' ? { name: action.name, arguments: action.arguments } : { say: 'Done.' }
-      const answer = await json(ask(`${at}/actions`, 'POST', sent))
-      if (action.type === 'call') results.push(answer.result)
+    for (const message of actions) {
+      const answer = await json(ask(`${at}/actions`, 'POST', message))
+      results.push(...answer.results.map(({ text }: { text: string }) => text))
       last = answer
     }
     assert.equal(results, responses)
@@ -111,7 +110,10 @@ test('a bad request gets an error code, and the server continues', () =>
       assert.match(elsewhere.message, /"held-out".*split/s)
       assert.equal(await refused(ask(`${origin}/episodes`, 'POST', { index: 1e6 })), [404, 'unknown_task'])
       assert.equal(await refused(ask(`${origin}/episodes`, 'POST', { index, reward: 'love' })), [400, 'unknown_reward'])
-      assert.equal(await refused(ask(`${origin}/episodes/none/actions`, 'POST', { say: '' })), [404, 'unknown_episode'])
+      assert.equal(await refused(ask(`${origin}/episodes/none/actions`, 'POST', { text: '' })), [
+        404,
+        'unknown_episode',
+      ])
       assert.equal(await refused(ask(`${origin}/nowhere`)), [404, 'unknown_path'])
       assert.equal(await refused(ask(`${origin}/health`, 'GET', undefined, { origin: 'http://evil.example' })), [
         403,
@@ -152,10 +154,10 @@ test('the Open Reward Standard has tasks, sessions, tools, resumable result stre
     assert.is(prompt.at(-1).text, task.turns[0])
     let output: { reward: number | null; finished: boolean } | undefined
     for (const action of actions) {
-      const call =
-        action.type === 'call'
-          ? { name: action.name, input: action.arguments }
-          : { name: REPLY_TOOL.name, input: { text: 'Done.' } }
+      const made = callIn(action)
+      const call = made
+        ? { name: made.name, input: made.arguments }
+        : { name: REPLY_TOOL.name, input: { text: 'Done.' } }
       const events = await eventsOf(ask(`${origin}/prove/call`, 'POST', call, session))
       const [[, id], ...pieces] = events as [[string, string], ...[string, string][]]
       assert.equal(
@@ -180,17 +182,24 @@ test('NeMo Gym seeds a session, calls tools and verifies the answer', () =>
     const seeded = await ask(`${origin}/seed_session`, 'POST', row)
     const session = { cookie: seeded.headers.get('set-cookie')!.split(';')[0]! }
     const results: string[] = []
+    const output: object[] = []
     for (const action of actions) {
-      const [name, args] =
-        action.type === 'call' ? [action.name, action.arguments] : [REPLY_TOOL.name, { text: 'Done.' }]
-      const answer = await (await ask(`${origin}/${name}`, 'POST', args, session)).text()
-      if (action.type === 'call') results.push(answer)
+      const { name, arguments: args } = callIn(action) ?? { name: REPLY_TOOL.name, arguments: { text: 'Done.' } }
+      const called = await ask(`${origin}/${name}`, 'POST', args, session)
+      // The client sends the cookies of the last answer only.
+      assert.is(called.headers.get('set-cookie')!.split(';')[0], session.cookie)
+      const answer = await called.text()
+      output.push({ type: 'function_call', name, arguments: JSON.stringify(args), call_id: 'x' })
+      output.push({ type: 'function_call_output', call_id: 'x', output: answer })
+      if (callIn(action)) results.push(answer)
     }
     assert.equal(results, responses)
-    const verified = await json(ask(`${origin}/verify`, 'POST', { ...row, response: { output: [] } }, session))
+    const verified = await json(ask(`${origin}/verify`, 'POST', { ...row, response: { output } }, session))
     assert.equal([verified.reward, verified.solved], [earned, true])
     assert.equal(Object.keys(verified.reward_components), PAPER.components)
-    assert.equal(verified.response, { output: [] })
+    assert.equal(verified.response, { output })
+    const cut = await ask(`${origin}/verify`, 'POST', { ...row, response: { output: [] } }, session)
+    assert.equal([cut.status, /send the whole response/.test(await cut.text())], [400, true])
     assert.is((await ask(`${origin}/verify`, 'POST', row)).status, 404)
   }))
 
@@ -204,11 +213,10 @@ test('an MCP client plays an episode over several connections and reads its rewa
       await client.connect(new StreamableHTTPClientTransport(url), { timeout: PATIENCE_MS })
       const { tools } = await client.listTools(undefined, { timeout: PATIENCE_MS })
       assert.is(tools.length, task.toolset.length + 1)
-      const call =
-        action.type === 'call'
-          ? { name: action.name, arguments: { ...action.arguments } }
-          : { name: REPLY_TOOL.name, arguments: { text: 'Done.' } }
-      last = (await client.callTool(call, undefined, { timeout: PATIENCE_MS })) as CallToolResult
+      const call = callIn(action) ?? { name: REPLY_TOOL.name, arguments: { text: 'Done.' } }
+      last = (await client.callTool({ ...call, arguments: { ...call.arguments } }, undefined, {
+        timeout: PATIENCE_MS,
+      })) as CallToolResult
       await client.close()
     }
     const stated = last!._meta!['prove/reward'] as { reward: number; over: boolean }
@@ -265,11 +273,11 @@ async function played(names: readonly string[], call: CallTool): Promise<void> {
       session = JSON.parse((await call('fork', { session })).text).session
       await call('close', { session: left })
     }
-    const { text: answer } =
-      action.type === 'call'
-        ? await call(action.name, { session, ...action.arguments })
-        : await call(REPLY_TOOL.name, { session, text: 'Done.' })
-    if (action.type === 'call') understood.push(answer)
+    const made = callIn(action)
+    const { text: answer } = made
+      ? await call(made.name, { session, ...made.arguments })
+      : await call(REPLY_TOOL.name, { session, text: 'Done.' })
+    if (made) understood.push(answer)
   }
   assert.equal(understood, responses)
   const beyond = await call(REPLY_TOOL.name, { session, text: 'More?' })
@@ -279,9 +287,7 @@ async function played(names: readonly string[], call: CallTool): Promise<void> {
 
   const gone = await call('close', { session })
   assert.equal([gone.error, JSON.parse(gone.text).error], [true, 'unknown_episode'])
-  const half = actions
-    .slice(0, 1)
-    .map((action) => (action.type === 'call' ? { name: action.name, arguments: action.arguments } : { say: 'Hm?' }))
+  const half = actions.slice(0, 1)
   const again = JSON.parse((await call('open', { task: task.id, actions: half })).text)
   const there = await call('close', { session: again.session })
   const expected = await openEpisode(task, { runtime, reward: PAPER, actions: actions.slice(0, 1) })
@@ -347,12 +353,10 @@ test('a client of MCP 2026-07-28 does the same, here and at the address of an ep
     const alone = await connected(`/episodes/${episode}/mcp`)
     assert.is((await alone.listTools()).tools.length, task.toolset.length + 1)
     let last: Awaited<ReturnType<NewClient['callTool']>> | undefined
-    for (const action of actions)
-      last = await alone.callTool(
-        action.type === 'call'
-          ? { name: action.name, arguments: { ...action.arguments } }
-          : { name: REPLY_TOOL.name, arguments: { text: 'Done.' } },
-      )
+    for (const action of actions) {
+      const { name, arguments: args } = callIn(action) ?? { name: REPLY_TOOL.name, arguments: { text: 'Done.' } }
+      last = await alone.callTool({ name, arguments: { ...args } })
+    }
     assert.is((last!._meta!['prove/reward'] as { reward: number }).reward, earned)
     await alone.close()
   }))

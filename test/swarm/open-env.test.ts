@@ -8,7 +8,7 @@ import { openEpisode } from '../../servers/episodes/index.js'
 import { EPISODE_SERVER_LIMITS } from '../../servers/episodes/limits.js'
 import { REPLY_TOOL } from '../../servers/episodes/reply-tool.js'
 import { serveEpisodes } from '../../servers/episodes/serve.js'
-import { referenceActions, runtime, talkative, tasks } from '../support/episodes.js'
+import { callIn, referenceActions, runtime, talkative, tasks } from '../support/episodes.js'
 import { PATIENCE_MS, patience } from '../support/patience.js'
 
 const test = suite("episodes over OpenEnv's wire")
@@ -61,9 +61,9 @@ const callTool = (name: string, args: unknown) => ({
   data: { type: 'call_tool', tool_name: name, arguments: args },
 })
 /** What an agent that can only call tools does for an action. */
-const asCall = (action: (typeof actions)[number]) => {
-  if (action.type === 'call') return callTool(action.name, action.arguments)
-  return callTool(REPLY_TOOL.name, { text: action.type === 'say' ? action.text : action.raw })
+const asCall = (message: (typeof actions)[number]) => {
+  const call = callIn(message)
+  return call ? callTool(call.name, call.arguments) : callTool(REPLY_TOOL.name, { text: message.text })
 }
 
 test('each connection is an OpenEnv environment, with the exact messages of its clients', () =>
@@ -102,7 +102,7 @@ test('each connection is an OpenEnv environment, with the exact messages of its 
       const stated = await ask(asCall(action))
       const last = i === actions.length - 1
       const { result } = stated.data.observation
-      const tool = action.type === 'call' ? action.name : REPLY_TOOL.name
+      const tool = callIn(action)?.name ?? REPLY_TOOL.name
       const metadata = last ? JSON.parse(JSON.stringify(earned)) : {}
       assert.equal(stated, {
         type: 'observation',
@@ -112,7 +112,7 @@ test('each connection is an OpenEnv environment, with the exact messages of its 
           done: last,
         },
       })
-      if (action.type === 'call') results.push(result)
+      if (callIn(action)) results.push(result)
     }
     assert.equal(results, responses)
     assert.equal(await ask({ type: 'state' }), {

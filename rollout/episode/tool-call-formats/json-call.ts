@@ -18,11 +18,14 @@ export function readJsonCall(raw: string, key: string): ParsedCall | undefined {
   return isObject(value) ? callOf(value.name, Object.hasOwn(value, key) ? value[key] : {}) : undefined
 }
 
-/** Returns the call with this name and these parsed arguments; undefined if they are invalid or exceed `CALL_LIMITS`. */
+/**
+ * Returns the call with this name and these parsed arguments; undefined if they are invalid or exceed `CALL_LIMITS`. Readers of JSON
+ * outside training use the number NaN for a value that is not JSON.
+ */
 export function callOf(name: unknown, args: unknown): ParsedCall | undefined {
   if (typeof name !== 'string' || name === '' || !name.isWellFormed() || bytesOf(name) > CALL_LIMITS.nameBytes)
     return undefined
-  if (!isObject(args) || nestsBeyond(args, CALL_LIMITS.depth)) return undefined
+  if (!isObject(args) || isBeyond(args, CALL_LIMITS.depth)) return undefined
   return { name, arguments: args as JsonObject }
 }
 
@@ -30,10 +33,11 @@ const encoder = new TextEncoder()
 
 const bytesOf = (text: string): number => encoder.encode(text).length
 
-function nestsBeyond(value: object, depth: number): boolean {
+/** Whether a value is nested in more levels, or contains NaN. */
+function isBeyond(value: object, depth: number): boolean {
   let level: unknown[] = [value]
   for (let at = 0; level.length > 0; at++) {
-    if (at > depth) return true
+    if (at > depth || level.some(Number.isNaN)) return true
     level = level.flatMap((item) => (typeof item === 'object' && item !== null ? Object.values(item) : []))
   }
   return false

@@ -7,6 +7,7 @@ import { loadEnvironments } from '../../catalogue.js'
 import { withEnvironmentFolders } from '../../environment-option.js'
 import { createTaskRuntime } from '../episode-runtime.js'
 import { EpisodeServerError } from '../errors.js'
+import { readJson } from '../read-json.js'
 import { type ScoredRollout, type ScoreParts, scoreRollout } from '../score.js'
 import { readTasks } from '../tasks.js'
 import { interruption, rewardOption } from './options.js'
@@ -21,7 +22,7 @@ export function addScoreCommand(program: Command): void {
 }
 
 const HELP = `
-A line is {"task": …, "actions": [{"name", "arguments"} | {"unreadable"} | {"say"}, …]}, which is replayed,
+A line is {"task": …, "actions": [{"text", "calls": [{"name", "arguments"} | {"unreadable"}, …]}, …]}, which is replayed,
 or {"task": …, "calls": [{"name", "arguments", "ok"} | {"unreadable"}, …]}, which is scored without a replay.
 A line that cannot be scored gives {"line", "error", "message"}, and the exit status is then 1.`
 
@@ -49,11 +50,5 @@ async function scoreLines({ dataset, reward }: { dataset?: string; reward: Rewar
 }
 
 async function score(text: string, parts: ScoreParts): Promise<ScoredRollout> {
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch {
-    throw new EpisodeServerError('bad_request', 'the line is not JSON: give one JSON object per line')
-  }
-  return scoreRollout(value, parts)
+  return scoreRollout(readJson(text, 'the line'), parts)
 }

@@ -1,16 +1,16 @@
-import type { MessageInterpreter, Task } from '../../../rollout/episode/index.js'
+import type { AssistantMessage, MessageInterpreter, Reaction, Task } from '../../../rollout/episode/index.js'
 import type { RewardPreset } from '../../../rollout/reward/index.js'
 import { type RowChange, rowChanges } from '../../kernel/index.js'
 import type { TaskRuntime } from '../episode-runtime.js'
-import { type Action, type Episode, type Outcome, openEpisode, type Scored } from '../play.js'
+import { type Episode, openEpisode, type Scored } from '../play.js'
 
-/** One action of a player with its consequences. */
+/** One message of a player with its consequences. */
 export interface Step {
-  readonly action: Action
-  readonly outcome: Outcome
-  /** Rows of the environments that the action created, changed or deleted. */
+  readonly message: AssistantMessage
+  readonly reaction: Reaction
+  /** Rows of the environments that the message created, changed or deleted. */
   readonly changes: readonly RowChange[]
-  /** Reward of the episode after the action. */
+  /** Reward of the episode after the message. */
   readonly scored: Scored
 }
 
@@ -44,10 +44,10 @@ export interface PlayedTask {
   readonly branches: readonly Branch[]
   branch(name: string): Branch | undefined
   /**
-   * Carries out an action in a branch.
-   * @throws EpisodeServerError `episode_over`; EnvironmentDefect if the environment has a defect; RangeError if the branch does not exist
+   * Carries out a message in a branch.
+   * @throws EpisodeError `episode_over`; EnvironmentDefect if the environment has a defect; RangeError if the branch does not exist
    */
-  act(name: string, action: Action): Promise<Step>
+  act(name: string, message: AssistantMessage): Promise<Step>
   /** Copies a branch. @throws RangeError if the branch does not exist or all 26 names are used */
   fork(name: string): Branch
   /** Compares two branches. @throws RangeError if a branch does not exist */
@@ -78,11 +78,11 @@ export async function openPlayedTask(
     task,
     branches,
     branch: (name) => branches.find((branch) => branch.name === name),
-    async act(name, action) {
+    async act(name, message) {
       const { episode, steps } = named(name)
       const before = episode.fork()
-      const outcome = await episode.act(action)
-      const step = { action, outcome, changes: changesBetween(before, episode), scored: episode.score() }
+      const reaction = await episode.act(message)
+      const step = { message, reaction, changes: changesBetween(before, episode), scored: episode.score() }
       steps.push(step)
       return step
     },

@@ -1,10 +1,10 @@
 import { z } from 'zod'
-import { parseTask, type Task } from '../../../rollout/episode/index.js'
+import { type AssistantMessage, parseTask, type Task } from '../../../rollout/episode/index.js'
 import { REWARD_PRESETS, type RewardPreset } from '../../../rollout/reward/index.js'
 import { GROUP_FORMAT, publishedGroup } from '../../../rollout/verification/index.js'
-import { parseAs, recordedAction, recordedActionSchema } from '../action.js'
 import { EpisodeServerError } from '../errors.js'
-import type { Action } from '../play.js'
+import { parseAs, recordedMessage, recordedMessages } from '../message.js'
+import { readJson } from '../read-json.js'
 import type { Branch } from './played-task.js'
 
 /** A parsed publication of rollouts. None of its claims is verified yet. */
@@ -30,7 +30,7 @@ export interface PublishedRollout {
   readonly about: string
   readonly task: Task
   readonly reward: RewardPreset
-  readonly actions: readonly Action[]
+  readonly actions: readonly AssistantMessage[]
   readonly claims: {
     readonly total?: number
     readonly components?: Readonly<Record<string, number | null>>
@@ -44,7 +44,7 @@ const rollout = z.object({
   title: z.string().max(200).default(''),
   about: z.string().max(2000).default(''),
   task: z.unknown(),
-  actions: z.array(recordedActionSchema).max(256),
+  actions: recordedMessages,
   preset: z.string().default('paper'),
   total: z.number().optional(),
   components: z.record(z.string(), z.number().nullable()).optional(),
@@ -75,16 +75,7 @@ export function readPublished(text: string, named: (id: string) => Task): Publis
       'bad_request',
       `the text has ${text.length} characters, and a rollout has at most ${PUBLISHED_CHARS}: check that it is a published rollout`,
     )
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch {
-    throw new EpisodeServerError(
-      'bad_request',
-      'the text is not a JSON document: give the JSON of a published rollout or group',
-    )
-  }
-  const read = parseAs(published, value)
+  const read = parseAs(published, readJson(text, 'the text of the published rollout or group'))
   const task = typeof read.task === 'string' ? named(read.task) : parseTask(read.task)
   const { title, about } = read
   if ('format' in read) {
@@ -111,9 +102,7 @@ function rewardNamed(name: string): RewardPreset {
 /** Returns the rollout of a branch in the form that `readPublished` and `prove-server score` accept. */
 export function publishable({ episode, steps }: Branch): object {
   const { preset, total, components, solved, stateHashes } = episode.score()
-  const actions = episode.actions.map(recordedAction)
-  const results = steps.flatMap(({ outcome }) =>
-    outcome.type === 'result' ? [{ ok: outcome.ok, text: outcome.text }] : [],
-  )
+  const actions = episode.actions.map(recordedMessage)
+  const results = steps.flatMap(({ reaction }) => reaction.results)
   return { task: episode.task, actions, preset, total, components, solved, stateHashes, results }
 }

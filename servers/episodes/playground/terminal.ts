@@ -1,11 +1,10 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { CodedError, countOf } from '../../../common/errors/index.js'
-import type { MessageInterpreter, Task } from '../../../rollout/episode/index.js'
+import type { AssistantMessage, MessageInterpreter, Task } from '../../../rollout/episode/index.js'
 import type { RewardPreset } from '../../../rollout/reward/index.js'
 import type { RowChange } from '../../kernel/index.js'
-import { actionSchema, parseAs } from '../action.js'
 import type { TaskRuntime } from '../episode-runtime.js'
-import type { Action } from '../play.js'
+import { readCall } from '../message.js'
 import { type Branch, openPlayedTask, type PlayedTask, partsOf, type Step } from './played-task.js'
 import { publishable, readPublished } from './published.js'
 import { verifyPublished } from './verify-published.js'
@@ -28,6 +27,8 @@ const wrong = (detail: string): PlayError => new PlayError('bad_line', detail)
 interface TerminalState {
   played: PlayedTask | null
   branch: string
+  /** Text that the next call is sent with. */
+  text: string
 }
 
 interface TerminalCommand {
@@ -58,7 +59,7 @@ const COMMANDS: Readonly<Record<string, TerminalCommand>> = {
       const task = tasks[Number(number) - 1]
       if (!task) throw wrong(`no task ${number}: give a number from 1 to ${tasks.length}`)
       state.played = await openPlayedTask(task, runtime, reward, simulator)
-      state.branch = 'A'
+      Object.assign(state, { branch: 'A', text: '' })
       const { opening, offered } = current(state).episode
       return [
         ...opening.map(({ role, content }) => `${role}: ${content}`),
@@ -79,11 +80,22 @@ const COMMANDS: Readonly<Record<string, TerminalCommand>> = {
     form: 'call <tool> {"name": value}',
     about: 'call a tool',
     run(rest, state) {
-      const [, name = '', json = '{}'] = rest.match(/^(\S+)\s*(.*)$/s) ?? []
-      return move(parseAs(actionSchema, { name, arguments: json === '' ? {} : json }), state)
+      const [, name = '', json = ''] = rest.match(/^(\S+)\s*(.*)$/s) ?? []
+      const text = state.text
+      state.text = ''
+      return move({ text, calls: [readCall(name, json)] }, state)
     },
   },
-  say: { form: 'say <text>', about: 'answer the user', run: (text, state) => move({ type: 'say', text }, state) },
+  write: {
+    form: 'write <text>',
+    about: 'write a text next to the next call',
+    run(text, state) {
+      opened(state)
+      state.text = text
+      return `the next call is sent with: ${text}`
+    },
+  },
+  say: { form: 'say <text>', about: 'answer the user', run: (text, state) => move({ text, calls: [] }, state) },
   reward: {
     form: 'reward',
     about: 'show the reward so far and its components',
@@ -161,22 +173,23 @@ function branchNamed(name: string, state: TerminalState): string {
   throw wrong(`no branch ${name}: choose one of ${branches.map((branch) => branch.name).join(', ')}`)
 }
 
-async function move(action: Action, state: TerminalState): Promise<string> {
+async function move(message: AssistantMessage, state: TerminalState): Promise<string> {
   const played = opened(state)
   const before = current(state).steps.at(-1)
-  return stepText(await played.act(state.branch, action), before)
+  return stepText(await played.act(state.branch, message), before)
 }
 
-function stepText({ outcome, changes, scored }: Step, before: Step | undefined): string {
+function stepText({ message, reaction, changes, scored }: Step, before: Step | undefined): string {
   const gain = scored.total - (before?.scored.total ?? 0)
   const reward = `reward ${decimal(scored.total)}${before ? ` (${gain < 0 ? '' : '+'}${decimal(gain)})` : ''}`
-  const answered =
-    outcome.type === 'result'
-      ? outcome.text
-      : outcome.type === 'user'
-        ? `user: ${outcome.text}`
-        : 'the user has no further turn'
-  return [answered, ...(changes.length === 0 ? [] : [changesText(changes)]), reward].join('\n')
+  const { results, user } = reaction
+  const over = message.calls.length === 0 ? 'the conversation is over' : 'the call limit is reached'
+  const answers = user === null ? results.map(({ text }) => text) : [`user: ${user}`]
+  return [
+    ...(answers.length === 0 ? [over] : answers),
+    ...(changes.length === 0 ? [] : [changesText(changes)]),
+    reward,
+  ].join('\n')
 }
 
 const changesText = (changes: readonly RowChange[]): string =>
@@ -205,7 +218,7 @@ const helpText = (): string =>
 
 /** Lets a person play tasks in a terminal, until `quit` or the end of the input. */
 export async function playInTerminal(parts: TerminalParts): Promise<void> {
-  const state: TerminalState = { played: null, branch: 'A' }
+  const state: TerminalState = { played: null, branch: 'A', text: '' }
   const ask = (): void => parts.write(state.played ? `${state.branch}> ` : '> ')
   parts.write(`${countOf(parts.tasks.length, 'task')}. Type "help" for the commands.\n`)
   ask()

@@ -10,11 +10,11 @@ import {
   SwarmRefusal,
   sha256,
 } from '../../../proto/index.js'
-import { hashesOf, type Rollout, statesHash } from '../../../rollout/episode/index.js'
+import { bringsTools, hashesOf, type ParsedCall, type Rollout, statesHash } from '../../../rollout/episode/index.js'
 import { recordCall } from '../../../rollout/verification/index.js'
-import { callArguments } from '../action.js'
 import type { TaskRuntime } from '../episode-runtime.js'
-import { type Action, openEpisode } from '../play.js'
+import { readCall, unreadableCall } from '../message.js'
+import { openEpisode } from '../play.js'
 import type { Published, PublishedGroup, PublishedRollout } from './published.js'
 
 /** Outcome of one check. */
@@ -132,23 +132,21 @@ async function replayRecorded(
   const calls: Replayed['calls'][number][] = []
   const episode = await openEpisode(task, { runtime, reward })
   const claimed = { claimedReward: recorded.reward.total, reward: null }
-  for (const [k, call] of recorded.calls.entries()) {
-    const action = actionOf(call)
-    if (action === null) {
-      found.push(
-        unchecked(
-          `${of}replay of every call`,
-          `call ${k + 1} was truncated in the record; only its tokens are complete`,
-        ),
-      )
-      return { found, replayed: { calls, ...claimed } }
-    }
-    if (episode.isOver) {
-      found.push(failed(`${of}replay of every call`, 'replay_mismatch', `the episode is over before call ${k + 1}`))
-      return { found, replayed: { calls, ...claimed } }
-    }
-    const outcome = await episode.act(action)
-    const again = recordCall(episode.calls[k]!, outcome.type === 'result' ? outcome.text : '')
+  const everyCall = `${of}replay of every call`
+  const parsed = recorded.calls.map(parsedCall)
+  const truncated = parsed.indexOf(null)
+  if (truncated >= 0 || bringsTools(task)) {
+    const why =
+      truncated >= 0
+        ? `call ${truncated + 1} was truncated in the record; only its tokens are complete`
+        : 'the user adds tools later, and only the tokens show in which turn a call was made'
+    return { found: [unchecked(everyCall, why)], replayed: { calls, ...claimed } }
+  }
+  // The record has no texts and no turns. Calls have the same results when one message makes them all.
+  const { results } = await episode.act({ text: '', calls: parsed.filter((call) => call !== null) })
+  for (const [k, result] of results.entries()) {
+    const call = recorded.calls[k]!
+    const again = recordCall(episode.calls[k]!, result.text)
     calls.push({
       text: call.malformed ? call.raw : `${call.name} ${call.argumentsJson}`,
       claimed: call.resultJson,
@@ -156,11 +154,15 @@ async function replayRecorded(
       ok: sameCall(call, again),
     })
   }
+  if (calls.length < recorded.calls.length) {
+    found.push(failed(everyCall, 'replay_mismatch', `the episode is over before call ${calls.length + 1}`))
+    return { found, replayed: { calls, ...claimed } }
+  }
   const wrong = calls.findIndex(({ ok }) => !ok)
   found.push(
     wrong < 0
-      ? passed(`${of}replay of every call`, `${countOf(calls.length, 'call')} with the recorded results, byte for byte`)
-      : failed(`${of}replay of every call`, 'replay_mismatch', `call ${wrong + 1} has a different result`),
+      ? passed(everyCall, `${countOf(calls.length, 'call')} with the recorded results, byte for byte`)
+      : failed(everyCall, 'replay_mismatch', `call ${wrong + 1} has a different result`),
   )
   const state = statesHash(hashesOf(episode.sessions))
   found.push(
@@ -198,12 +200,11 @@ function rewardFinding(
   return passed(check, `${total}, exactly`)
 }
 
-/** Returns the action of a recorded call; null if the record was truncated. */
-function actionOf(call: RecordedCall): Action | null {
-  if (call.malformed) return { type: 'unreadable', raw: call.raw }
-  const args = callArguments.safeParse(call.argumentsJson)
-  if (!args.success) return null
-  return { type: 'call', name: call.name, arguments: args.data as Extract<Action, { type: 'call' }>['arguments'] }
+/** Returns a recorded call in parsed form; null if the record was truncated. */
+function parsedCall(call: RecordedCall): ParsedCall | null {
+  if (call.malformed) return unreadableCall(call.raw)
+  const parsed = readCall(call.name, call.argumentsJson)
+  return parsed.malformed ? null : parsed
 }
 
 const sameCall = (claim: RecordedCall, again: RecordedCall): boolean =>
@@ -213,25 +214,27 @@ async function verifyRollout(published: PublishedRollout, runtime: TaskRuntime):
   const { task, actions, claims, reward } = published
   const episode = await openEpisode(task, { runtime, reward })
   const calls: Replayed['calls'][number][] = []
-  for (const action of actions) {
+  for (const message of actions) {
     if (episode.isOver) {
-      const check = 'Replay of every action'
+      const check = 'Replay of every message'
       const found = failed(
         check,
         'replay_mismatch',
-        `the episode was over after ${countOf(episode.actions.length, 'action')}`,
+        `the episode was over after ${countOf(episode.actions.length, 'message')}`,
       )
       return { findings: [found], rollouts: [], signer: null }
     }
-    const outcome = await episode.act(action)
-    if (outcome.type !== 'result') continue
-    const claim = claims.results?.[calls.length]
-    calls.push({
-      text: action.type === 'call' ? `${action.name} ${JSON.stringify(action.arguments)}` : 'unreadable',
-      claimed: claim?.text ?? '',
-      replayed: outcome.text,
-      ok: claims.results === undefined || (claim?.text === outcome.text && claim.ok === outcome.ok),
-    })
+    const { results } = await episode.act(message)
+    for (const [k, result] of results.entries()) {
+      const call = message.calls[k]!
+      const claim = claims.results?.[calls.length]
+      calls.push({
+        text: call.malformed ? call.raw : `${call.name} ${JSON.stringify(call.arguments)}`,
+        claimed: claim?.text ?? '',
+        replayed: result.text,
+        ok: claims.results === undefined || (claim?.text === result.text && claim.ok === result.ok),
+      })
+    }
   }
   const scored = episode.score()
   const findings: Finding[] = [

@@ -1,4 +1,4 @@
-import { EpisodeError } from '../../../rollout/episode/index.js'
+import { EpisodeError, type EpisodeErrorCode } from '../../../rollout/episode/index.js'
 import { PresetError } from '../../../rollout/reward/index.js'
 import type { ToolSchema } from '../../../tasks/dataset/index.js'
 import type { OfferedTool } from '../../kernel/index.js'
@@ -9,10 +9,11 @@ const STATUS = {
   unknown_task: 404,
   unknown_episode: 404,
   too_many_episodes: 503,
-  episode_over: 409,
   bad_request: 400,
   closed: 503,
 } as const satisfies Record<EpisodeServerErrorCode, number>
+
+const EPISODE_STATUS: Partial<Record<EpisodeErrorCode, number>> = { episode_over: 409 }
 
 export interface ErrorAnswer {
   readonly code: string
@@ -30,8 +31,10 @@ export function errorResponse(error: unknown, bodyOf: (answer: ErrorAnswer) => u
     const headers = code === 'too_many_episodes' ? retry : undefined
     return Response.json(bodyOf({ code, message: detail }), { status: STATUS[code], ...(headers ? { headers } : {}) })
   }
-  if (error instanceof EpisodeError || error instanceof PresetError)
-    return Response.json(bodyOf({ code: error.code, message: error.detail }), { status: 400 })
+  if (error instanceof EpisodeError || error instanceof PresetError) {
+    const status = (error instanceof EpisodeError && EPISODE_STATUS[error.code]) || 400
+    return Response.json(bodyOf({ code: error.code, message: error.detail }), { status })
+  }
   const message = error instanceof Error ? error.message : String(error)
   return Response.json(bodyOf({ code: 'internal', message }), { status: 500 })
 }

@@ -1,12 +1,12 @@
 import { Hono } from 'hono'
 import { z } from 'zod'
-import { bringsTools, parseTask, type Task } from '../../../rollout/episode/index.js'
+import { bringsTools, parseTask, type Reaction, type Task } from '../../../rollout/episode/index.js'
 import { rewardPreset } from '../../../rollout/reward/index.js'
 import { SPLITS } from '../../../tasks/dataset/index.js'
-import { actionSchema, parseAs, recordedAction, recordedActionSchema } from '../action.js'
 import type { OpenEpisode } from '../episodes.js'
 import { EPISODE_SERVER_LIMITS } from '../limits.js'
-import { type Outcome, openingOf } from '../play.js'
+import { messageSchema, parseAs, recordedMessage, recordedMessages } from '../message.js'
+import { openingOf } from '../play.js'
 import { REPLY_TOOL } from '../reply-tool.js'
 import { REWARD_SIGNALS } from '../reward-signal.js'
 import { errorResponse, toolSchemaOf } from './answers.js'
@@ -31,8 +31,8 @@ const openRequest = z.intersection(
   z.object({
     reward: z.string().optional(),
     reward_signal: z.enum(REWARD_SIGNALS).optional(),
-    /** Actions of an earlier episode, which the server replays first. */
-    actions: z.array(recordedActionSchema).max(256).default([]),
+    /** Messages of an earlier episode, which the server replays first. */
+    actions: recordedMessages.default([]),
   }),
 )
 
@@ -97,11 +97,12 @@ export function episodeApi(service: EpisodeService): Hono {
   app.get('/episodes/:id', ({ req }) => episodes.use(req.param('id'), async (open) => describe(open)))
 
   app.post('/episodes/:id/actions', async (context) => {
-    const action = parseAs(actionSchema, await jsonBody(context))
+    const message = parseAs(messageSchema, await jsonBody(context))
     return episodes.use(context.req.param('id'), async ({ episode, reportReward }) => {
-      const outcome = await episode.act(action)
+      const reaction = await episode.act(message)
       const { reward, scored } = reportReward()
-      return Response.json({ ...outcomeFields(outcome), over: episode.isOver, reward, score: scored })
+      const { isOver: over, end } = episode
+      return Response.json({ ...reactionFields(reaction), over, end, reward, score: scored })
     })
   })
 
@@ -117,14 +118,10 @@ export function episodeApi(service: EpisodeService): Hono {
   return app
 }
 
-const outcomeFields = (outcome: Outcome): Readonly<Record<string, unknown>> => {
-  if (outcome.type === 'result') return { ok: outcome.ok, result: outcome.text }
-  if (outcome.type === 'end') return { user: null }
-  return { user: outcome.text, ...(outcome.brought ? { tools: outcome.brought.map(toolSchemaOf) } : {}) }
-}
+const reactionFields = ({ results, user, added }: Reaction) => ({ results, user, tools: added.map(toolSchemaOf) })
 
 function describe({ id, episode, reward, signal }: OpenEpisode, status = 200): Response {
-  const { task, offered, opening, actions, isOver } = episode
+  const { task, offered, opening, actions, isOver, end } = episode
   return Response.json(
     {
       episode: id,
@@ -135,8 +132,9 @@ function describe({ id, episode, reward, signal }: OpenEpisode, status = 200): R
       reward_signal: signal,
       messages: opening,
       tools: offered.map(toolSchemaOf),
-      actions: actions.map(recordedAction),
+      actions: actions.map(recordedMessage),
       over: isOver,
+      end,
       score: episode.score(),
     },
     { status },

@@ -1,9 +1,9 @@
 import { Hono } from 'hono'
 import { bringsTools } from '../../../rollout/episode/index.js'
-import { answerMcpRequest, type ToolsAtAddress } from '../../kernel/index.js'
 import type { OpenEpisode } from '../episodes.js'
-import { actionOf, REPLY_TOOL, textOf } from '../reply-tool.js'
+import { aroundCall, MESSAGE_KEY, messageOfCall, REPLY_TOOL, toolResponse } from '../reply-tool.js'
 import { rpcError } from './answers.js'
+import { answerModelCalls, type ModelTools } from './model-calls.js'
 import type { EpisodeService } from './service.js'
 
 /** Key in a result's `_meta` for the reward of an action, if the episode's signal reports one. */
@@ -16,7 +16,7 @@ export const REWARD_META = 'prove/reward'
 export function episodeMcp({ episodes }: EpisodeService): Hono {
   const app = new Hono()
   app.post('/episodes/:id/mcp', ({ req }) =>
-    episodes.use(req.param('id'), (open) => answerMcpRequest(req.raw, toolsOf(open))),
+    episodes.use(req.param('id'), (open) => answerModelCalls(req.raw, toolsOf(open))),
   )
   // GET would open a stream and DELETE would end a session: this endpoint has neither.
   app.all('/episodes/:id/mcp', () => new Response(null, { status: 405, headers: { allow: 'POST' } }))
@@ -24,18 +24,17 @@ export function episodeMcp({ episodes }: EpisodeService): Hono {
   return app
 }
 
-const toolsOf = ({ episode, reportReward }: OpenEpisode): ToolsAtAddress => ({
+const toolsOf = ({ episode, reportReward }: OpenEpisode): ModelTools => ({
   name: 'prove-episode',
   instructions: episode.opening.map(({ content }) => content).join('\n\n'),
   tools: [...episode.offered, REPLY_TOOL],
   mayChange: bringsTools(episode.task),
-  async call(name, args) {
-    const outcome = await episode.act(actionOf(name, args))
+  async call(name, args, meta) {
+    const reaction = await episode.act(messageOfCall(name, args, aroundCall(meta[MESSAGE_KEY])))
     const { reward, scored } = reportReward()
     return {
-      ok: outcome.type !== 'result' || outcome.ok,
-      text: textOf(outcome),
-      ...(outcome.type === 'user' && outcome.brought ? { toolsChanged: true } : {}),
+      ...toolResponse(reaction),
+      ...(reaction.added.length > 0 ? { toolsChanged: true } : {}),
       ...(scored === null ? {} : { meta: { [REWARD_META]: { reward, over: episode.isOver, ...scored } } }),
     }
   },

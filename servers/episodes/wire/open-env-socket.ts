@@ -7,6 +7,7 @@ import { z } from 'zod'
 import { CodedError } from '../../../common/errors/index.js'
 import { createSessionTable, type WebSockets } from '../../../common/http/index.js'
 import { EPISODE_SERVER_LIMITS } from '../limits.js'
+import { readJson } from '../read-json.js'
 import { reset, stateOf, step } from './open-env.js'
 import { clientOf } from './request.js'
 import type { EpisodeService } from './service.js'
@@ -72,9 +73,9 @@ function converse(service: EpisodeService, client: string): Conversation {
 function parseMessage(text: string): { readonly request: z.output<typeof message> } | { readonly refused: Answer } {
   let value: unknown
   try {
-    value = JSON.parse(text)
-  } catch {
-    return { refused: refusal('INVALID_JSON', 'the message is not JSON') }
+    value = readJson(text, 'the message')
+  } catch (error) {
+    return { refused: refusal('INVALID_JSON', (error as Error).message) }
   }
   const { data: { type } = { type: '' } } = typed.safeParse(value)
   if (!KNOWN.has(type))

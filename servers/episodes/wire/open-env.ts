@@ -3,10 +3,10 @@ import { z } from 'zod'
 import { rewardPreset } from '../../../rollout/reward/index.js'
 import { SPLITS } from '../../../tasks/dataset/index.js'
 import type { OfferedTool } from '../../kernel/index.js'
-import { parseAs } from '../action.js'
 import type { OpenEpisode } from '../episodes.js'
 import { EpisodeServerError } from '../errors.js'
-import { actionOf, REPLY_TOOL, textOf } from '../reply-tool.js'
+import { parseAs } from '../message.js'
+import { type AroundCall, aroundCall, MESSAGE_KEY, messageOfCall, REPLY_TOOL, toolResponse } from '../reply-tool.js'
 import { REWARD_SIGNALS } from '../reward-signal.js'
 import { errorResponse } from './answers.js'
 import { chosenTask } from './episode-api.js'
@@ -18,8 +18,10 @@ const openEnvAction = z.discriminatedUnion('type', [
   z.object({ type: z.literal('list_tools') }),
   z.object({
     type: z.literal('call_tool'),
-    tool_name: z.string(),
-    arguments: z.record(z.string(), z.unknown()).default({}),
+    // The model writes these values, so any counts.
+    tool_name: z.unknown(),
+    arguments: z.unknown().optional(),
+    metadata: z.record(z.string(), z.unknown()).nullish(),
   }),
 ])
 
@@ -93,19 +95,21 @@ export async function step({ episodes }: EpisodeService, id: string | null, data
     return { observation: { tools: specsOf(offered), metadata: {} }, reward: null, done }
   }
   if (id === null) throw new EpisodeServerError('unknown_episode', 'no episode is open: call reset first')
-  return episodes.use(id, (open) => call(open, action.tool_name, action.arguments))
+  const around = aroundCall(action.metadata?.[MESSAGE_KEY])
+  return episodes.use(id, (open) => call(open, action.tool_name, action.arguments, around))
 }
 
 async function call(
   { episode, reportReward }: OpenEpisode,
-  name: string,
-  args: Readonly<Record<string, unknown>>,
+  name: unknown,
+  args: unknown,
+  around: AroundCall,
 ): Promise<Observed> {
-  const outcome = await episode.act(actionOf(name, args))
+  const reaction = await episode.act(messageOfCall(name, args, around))
   const { reward, scored } = reportReward()
   const metadata = scored === null ? {} : { ...scored }
   // A failure of the tool is a result. OpenEnv reserves `error` for failures of its transport.
-  const observed = { tool_name: name, result: textOf(outcome), error: null, metadata }
+  const observed = { tool_name: String(name), result: toolResponse(reaction).text, error: null, metadata }
   return { observation: observed, reward, done: episode.isOver }
 }
 

@@ -5,11 +5,11 @@ import { z } from 'zod'
 import { rewardPreset } from '../../../rollout/reward/index.js'
 import { SPLITS, type Split } from '../../../tasks/dataset/index.js'
 import type { OfferedTool } from '../../kernel/index.js'
-import { parseAs } from '../action.js'
 import type { OpenEpisode } from '../episodes.js'
 import { EpisodeServerError } from '../errors.js'
 import { EPISODE_SERVER_LIMITS } from '../limits.js'
-import { actionOf, REPLY_TOOL, textOf } from '../reply-tool.js'
+import { parseAs } from '../message.js'
+import { aroundCall, messageOfCall, REPLY_TOOL, toolResponse } from '../reply-tool.js'
 import { REWARD_SIGNALS } from '../reward-signal.js'
 import { errorResponse } from './answers.js'
 import { clientOf, jsonBody } from './request.js'
@@ -43,7 +43,8 @@ const createRequest = z.object({
   split: z.enum(SPLITS).nullish(),
   index: index.nullish(),
 })
-const toolCall = z.object({ name: z.string(), input: z.record(z.string(), z.unknown()), task_id: z.string().nullish() })
+/** A call of a model: it writes name and input, and any value of them counts. `message`: see `aroundCall`. */
+const toolCall = z.object({ name: z.unknown(), input: z.unknown().optional(), message: z.unknown().optional() })
 const lostCall = z.object({ task_id: z.string() })
 
 /** Creates an API of the Open Reward Standard (openrewardstandard.io): tasks, sessions, tools and rewards over HTTP, with results as event streams. */
@@ -145,12 +146,13 @@ export function orsApi(service: EpisodeService): Hono {
         result === undefined ? [['error', 'unknown task_id']] : resultEvents(lost.data.task_id, result),
       )
     }
-    const { name, input } = parseAs(toolCall, body)
+    const { name, input, message } = parseAs(toolCall, body)
+    const called = messageOfCall(name, input, aroundCall(message))
     return inSession(context.req.raw, async ({ episode, reportReward }) => {
-      const outcome = await episode.act(actionOf(name, input))
+      const reaction = await episode.act(called)
       const { reward, scored } = reportReward()
       const metadata = scored === null ? null : { ...scored }
-      const output = { blocks: [textBlock(textOf(outcome))], metadata, reward, finished: episode.isOver }
+      const output = { blocks: [textBlock(toolResponse(reaction).text)], metadata, reward, finished: episode.isOver }
       const result = JSON.stringify({ ok: true, output })
       const id = randomUUID()
       results.set(id, result)
@@ -159,9 +161,7 @@ export function orsApi(service: EpisodeService): Hono {
   })
   app.route(`/${ORS_ENVIRONMENT}`, of)
   // Paths without an environment refer to the only one.
-  app.all('/:part{tools|splits|tasks|num_tasks|task|task_range|task_tools|prompt|call}', ({ req, redirect }) =>
-    redirect(`/${ORS_ENVIRONMENT}/${req.param('part')}`, 308),
-  )
+  for (const { path } of of.routes) app.all(path, ({ redirect }) => redirect(`/${ORS_ENVIRONMENT}${path}`, 308))
   app.onError((error) => errorResponse(error, ({ code, message }) => ({ detail: `${code}: ${message}` })))
   return app
 }

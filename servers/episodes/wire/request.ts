@@ -1,6 +1,6 @@
 import { getConnInfo } from '@hono/node-server/conninfo'
 import type { Context } from 'hono'
-import { EpisodeServerError } from '../errors.js'
+import { readJson } from '../read-json.js'
 
 /** Returns the address whose episodes count together. */
 export const clientOf = (context: Context): string => getConnInfo(context).remote.address ?? ''
@@ -8,10 +8,5 @@ export const clientOf = (context: Context): string => getConnInfo(context).remot
 /** Parses the JSON body of a request. An empty body gives an empty object. @throws EpisodeServerError `bad_request` */
 export async function jsonBody({ req }: Context): Promise<unknown> {
   const text = await req.text()
-  if (text.trim() === '') return {}
-  try {
-    return JSON.parse(text)
-  } catch {
-    throw new EpisodeServerError('bad_request', 'the body is not JSON')
-  }
+  return text.trim() === '' ? {} : readJson(text, 'the body')
 }

@@ -3,18 +3,13 @@ import { z } from 'zod'
 import { EpisodeError } from '../../../rollout/episode/index.js'
 import { PresetError, REWARD_PRESETS, rewardPreset } from '../../../rollout/reward/index.js'
 import { SPLITS } from '../../../tasks/dataset/index.js'
-import {
-  answerMcpRequest,
-  jsonSchemaOf,
-  type OfferedTool,
-  type ToolResponse,
-  type ToolsAtAddress,
-} from '../../kernel/index.js'
-import { parseAs, recordedActionSchema } from '../action.js'
+import { jsonSchemaOf, type OfferedTool, type ToolResponse } from '../../kernel/index.js'
 import type { OpenEpisode } from '../episodes.js'
 import { EpisodeServerError } from '../errors.js'
-import { actionOf, REPLY_TOOL, textOf } from '../reply-tool.js'
+import { parseAs, recordedMessages } from '../message.js'
+import { aroundCall, MESSAGE_KEY, messageOfCall, REPLY_TOOL, toolResponse } from '../reply-tool.js'
 import { rpcError, toolSchemaOf } from './answers.js'
+import { answerModelCalls, type ModelTools } from './model-calls.js'
 import { clientOf } from './request.js'
 import type { EpisodeService } from './service.js'
 
@@ -35,7 +30,7 @@ const openInput = z.strictObject({
     .array(z.record(z.string(), z.unknown()))
     .max(256)
     .optional()
-    .describe('Actions of an earlier episode, which are replayed first'),
+    .describe('Messages of an earlier episode, {"text", "calls"} each, which are replayed first'),
 })
 
 const OWN_TOOLS = {
@@ -62,7 +57,7 @@ type OwnTool = keyof typeof OWN_TOOLS
 export function taskMcp(service: EpisodeService): Hono {
   const tools = toolsOf(service)
   const app = new Hono()
-  app.post('/mcp', (context) => answerMcpRequest(context.req.raw, servedTo(clientOf(context), tools, service)))
+  app.post('/mcp', (context) => answerModelCalls(context.req.raw, servedTo(clientOf(context), tools, service)))
   app.all('/mcp', () => new Response(null, { status: 405, headers: { allow: 'POST' } }))
   app.onError(rpcError)
   return app
@@ -100,7 +95,7 @@ function withHandle(tool: OfferedTool): OfferedTool {
   }
 }
 
-function servedTo(client: string, tools: readonly OfferedTool[], service: EpisodeService): ToolsAtAddress {
+function servedTo(client: string, tools: readonly OfferedTool[], service: EpisodeService): ModelTools {
   const { tasks, episodes, defaults } = service
   const own: { readonly [N in OwnTool]: (args: z.output<(typeof OWN_TOOLS)[N]['input']>) => Promise<object> } = {
     async open({ task: id, index, split = defaults.split, reward, actions = [] }) {
@@ -112,7 +107,7 @@ function servedTo(client: string, tools: readonly OfferedTool[], service: Episod
           task,
           reward: reward === undefined ? defaults.reward : rewardPreset(reward),
           signal: defaults.signal,
-          actions: parseAs(z.array(recordedActionSchema), actions),
+          actions: parseAs(recordedMessages, actions),
         }),
       )
     },
@@ -124,7 +119,11 @@ function servedTo(client: string, tools: readonly OfferedTool[], service: Episod
       return scored
     },
   }
-  const answered = async (name: string, { [HANDLE]: id, ...args }: Record<string, unknown>): Promise<ToolResponse> => {
+  const answered = async (
+    name: string,
+    { [HANDLE]: id, ...args }: Readonly<Record<string, unknown>>,
+    meta: Readonly<Record<string, unknown>>,
+  ): Promise<ToolResponse> => {
     if (Object.hasOwn(OWN_TOOLS, name)) {
       const given = parseAs<unknown>(
         OWN_TOOLS[name as OwnTool].input,
@@ -136,19 +135,17 @@ function servedTo(client: string, tools: readonly OfferedTool[], service: Episod
       }
     }
     const named = parseAs(handle, id)
-    return episodes.use(named, async ({ episode }) => {
-      const outcome = await episode.act(actionOf(name, args))
-      return { ok: outcome.type !== 'result' || outcome.ok, text: textOf(outcome) }
-    })
+    const message = messageOfCall(name, args, aroundCall(meta[MESSAGE_KEY]))
+    return episodes.use(named, async ({ episode }) => toolResponse(await episode.act(message)))
   }
   const counts = tasks.splits.map((split) => `${tasks.count(split)} ${split}`).join(', ')
   return {
     name: 'prove-tasks',
     instructions: `${tasks.title}. Tasks: ${counts}. Call open with a task and pass its session to every other tool. Do what the user asks, answer with ${REPLY_TOOL.name}, and close the session to get the reward. A task offers only the tools that open returns and those that later user turns add.`,
     tools,
-    async call(name, args) {
+    async call(name, args, meta) {
       try {
-        return await answered(name, args)
+        return await answered(name, parseAs(z.record(z.string(), z.unknown()).default({}), args), meta)
       } catch (error) {
         if (error instanceof EpisodeServerError || error instanceof EpisodeError || error instanceof PresetError)
           return { ok: false, text: JSON.stringify({ error: error.code, message: error.detail }) }

@@ -27,12 +27,14 @@ export interface ToolsAtAddress {
   readonly tools: readonly OfferedTool[]
   /** Whether calls can bring other tools, which sessions of the first era are then notified of. */
   readonly mayChange?: boolean
-  /** `toolsChanged`: other tools are listed from now on. `meta` goes into the result's `_meta`. */
-  call(name: string, args: Record<string, unknown>): Promise<CallAtAddress>
+  /** @param meta  the request's `_meta` */
+  call(name: string, args: Record<string, unknown>, meta: Readonly<Record<string, unknown>>): Promise<CallAtAddress>
 }
 
 export interface CallAtAddress extends ToolResponse {
+  /** The result's `_meta`. */
   readonly meta?: Readonly<Record<string, unknown>>
+  /** Whether other tools are listed from now on. */
   readonly toolsChanged?: true
 }
 
@@ -58,7 +60,7 @@ export async function answerMcpRequest(request: Request, served: ToolsAtAddress)
     throw new McpError(ErrorCode.InvalidParams, notACursor(params?.cursor))
   })
   server.setRequestHandler(CallToolRequestSchema, async ({ params }, { sendNotification }) => {
-    const called = await served.call(params.name, params.arguments ?? {})
+    const called = await served.call(params.name, params.arguments ?? {}, params._meta ?? {})
     if (called.toolsChanged) await sendNotification({ method: 'notifications/tools/list_changed' })
     return answerOf(called)
   })
@@ -101,7 +103,7 @@ function createAddressServer(served: ToolsAtAddress): HandleServer {
     throw new ProtocolError(ProtocolErrorCode.InvalidParams, notACursor(params?.cursor))
   })
   server.setRequestHandler('tools/call', async ({ params }) =>
-    answerOf(await served.call(params.name, params.arguments ?? {})),
+    answerOf(await served.call(params.name, params.arguments ?? {}, params._meta ?? {})),
   )
   return server
 }

@@ -5,6 +5,7 @@ import { rewardPreset } from '../../../rollout/reward/index.js'
 import { createTaskRuntime } from '../../../servers/episodes/episode-runtime.js'
 import { openEpisode } from '../../../servers/episodes/play.js'
 import { asking, READER } from '../../support/asking-task.js'
+import { calling, saying } from '../../support/episodes.js'
 import { library } from '../../support/library-environment.js'
 import {
   AMPLE,
@@ -95,16 +96,16 @@ test('an episode over the wire has the same user', async () => {
     runtime: createTaskRuntime(new Map([['library', library]])),
     reward: rewardPreset('outcome'),
   })
-  const tell = (text: string) => episode.act({ type: 'say', text })
-  assert.equal(await tell('Done.'), { type: 'user', text: 'Sorry, which detail do you need?' })
+  const tell = async (text: string) => (await episode.act(saying(text))).user
+  assert.is(await tell('Done.'), 'Sorry, which detail do you need?')
   const copy = episode.fork()
-  assert.equal(await tell('Whose name is it?'), { type: 'user', text: 'To Ada.' })
-  await episode.act({ type: 'call', name: 'lend_book', arguments: { book: 'emma', reader: 'Ada' } })
-  assert.equal(await tell('Done.'), { type: 'end' })
+  assert.is(await tell('Whose name is it?'), 'To Ada.')
+  await episode.act(calling('lend_book', { book: 'emma', reader: 'Ada' }))
+  assert.is(await tell('Done.'), null)
   assert.is(episode.score().total, 1)
   // The copy has asked back once as well.
-  await copy.act({ type: 'say', text: 'No.' })
-  assert.equal(await copy.act({ type: 'say', text: 'No.' }), { type: 'end' })
+  await copy.act(saying('No.'))
+  assert.is((await copy.act(saying('No.'))).user, null)
   assert.ok(copy.isOver)
 })
 

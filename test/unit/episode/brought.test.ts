@@ -11,6 +11,7 @@ import {
 import { REWARD_PRESETS } from '../../../rollout/reward/index.js'
 import { createTaskRuntime } from '../../../servers/episodes/episode-runtime.js'
 import { openEpisode } from '../../../servers/episodes/play.js'
+import { calling, saying } from '../../support/episodes.js'
 import { library } from '../../support/library-environment.js'
 import {
   AMPLE,
@@ -90,19 +91,18 @@ test('are on offer in an episode that is served from then on, also in a fork', a
     const names = (of = episode): string[] => of.offered.map(({ name }) => name)
     assert.equal(names(), ['list_books'])
     const before = episode.fork()
-    const outcome = await episode.act({ type: 'say', text: CANNOT })
-    assert.ok(outcome.type === 'user')
+    const { user, added } = await episode.act(saying(CANNOT))
     assert.equal(
-      outcome.brought?.map(({ name }) => name),
+      added.map(({ name }) => name),
       ['lend_book'],
     )
-    assert.is(outcome.text, statedTurns(brought, toolsetOf(brought, runtime.catalogue))[1])
+    assert.is(user, statedTurns(brought, toolsetOf(brought, runtime.catalogue))[1])
     assert.equal(
       [names(), names(episode.fork()), names(before)],
       [['list_books', 'lend_book'], names(), ['list_books']],
     )
-    await episode.act({ type: 'call', name: 'lend_book', arguments: { book: 'emma', reader: 'Ada' } })
-    await episode.act({ type: 'say', text: 'Done.' })
+    await episode.act(calling('lend_book', { book: 'emma', reader: 'Ada' }))
+    await episode.act(saying('Done.'))
     assert.is(episode.score().total, reward.maximum.calls)
   }
 })

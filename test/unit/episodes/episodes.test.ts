@@ -2,7 +2,7 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { PAPER } from '../../../rollout/reward/index.js'
 import { createEpisodes, type EpisodesOptions } from '../../../servers/episodes/episodes.js'
-import { runtime, talkative } from '../../support/episodes.js'
+import { runtime, saying, talkative } from '../../support/episodes.js'
 
 const test = suite('open episodes')
 
@@ -76,7 +76,7 @@ test('a fork is an independent episode and counts for the client that requested 
   const open = await episodes.open('ann', request)
   assert.match(await codeOf(episodes.fork('ann', open.id)), /^too_many_episodes/)
   const fork = await episodes.fork('ben', open.id)
-  await episodes.use(fork.id, ({ episode }) => episode.act({ type: 'say', text: 'Hm.' }))
+  await episodes.use(fork.id, ({ episode }) => episode.act(saying('Hm.')))
   assert.equal([fork.episode.actions.length, open.episode.actions.length], [1, 0])
   episodes.close(open.id)
   assert.ok(episodes.has(fork.id))

@@ -1,21 +1,18 @@
-import fc from 'fast-check'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
+import { type AssistantMessage, EpisodeError } from '../../../rollout/episode/index.js'
 import { PAPER, REWARD_PRESETS } from '../../../rollout/reward/index.js'
-import { createTaskRuntime } from '../../../servers/episodes/episode-runtime.js'
-import { EpisodeServerError, openEpisode } from '../../../servers/episodes/index.js'
-import type { Action, Episode } from '../../../servers/episodes/play.js'
+import { openEpisode } from '../../../servers/episodes/index.js'
+import { unreadableCall } from '../../../servers/episodes/message.js'
+import type { Episode } from '../../../servers/episodes/play.js'
 import { createRewardReporter } from '../../../servers/episodes/reward-signal.js'
-import { examples, referenceActions, runtime, talkative } from '../../support/episodes.js'
-import { library } from '../../support/library-environment.js'
-import { AMPLE, lendingTask, play, runtimeOf, writeCall } from '../../support/scripted.js'
+import { calling, examples, referenceActions, runtime, saying, talkative } from '../../support/episodes.js'
 
 const test = suite('episodes')
 
-const open = (actions: readonly Action[] = []): Promise<Episode> =>
+const open = (actions: readonly AssistantMessage[] = []): Promise<Episode> =>
   openEpisode(talkative.task, { runtime, reward: PAPER, actions })
-const call = (name: string, args = {}): Action => ({ type: 'call', name, arguments: args })
-const SAY: Action = { type: 'say', text: 'Hm.' }
+const SAY = saying('Hm.')
 
 test('the reference solution gets the recorded results and the maximum of every reward', async () => {
   // Calls that failed cost something.
@@ -23,10 +20,8 @@ test('the reference solution gets the recorded results and the maximum of every 
     for (const reward of REWARD_PRESETS.values()) {
       const episode = await openEpisode(example.task, { runtime, reward })
       const results: string[] = []
-      for (const action of referenceActions(example)) {
-        const outcome = await episode.act(action)
-        if (outcome.type === 'result') results.push(outcome.text)
-      }
+      for (const message of referenceActions(example))
+        results.push(...(await episode.act(message)).results.map(({ text }) => text))
       assert.equal(
         results,
         example.exchanges.flatMap(({ calls }) => calls.map(({ response }) => response)),
@@ -36,47 +31,6 @@ test('the reference solution gets the recorded results and the maximum of every 
       assert.ok(solved && episode.isOver)
     }
   }
-})
-
-const lending = lendingTask()
-/** The same, but what takes the loan back comes with the second turn. */
-const bringing = lendingTask({
-  toolset: lending.toolset.map((offer) => (offer.tool === 'return_book' ? { ...offer, from: 1 } : offer)),
-})
-const argument = fc.constantFrom('emma', 'Ada', 'nobody', 'loan-1')
-const made = fc.oneof(
-  fc.record({
-    type: fc.constant('call' as const),
-    name: fc.constantFrom('list_books', 'lend_book', 'return_book', 'burn_books'),
-    arguments: fc.dictionary(fc.constantFrom('book', 'reader', 'loan'), fc.oneof(argument, fc.integer()), {
-      maxKeys: 3,
-      noNullPrototype: true,
-    }),
-  }),
-  fc.constant(SAY),
-)
-
-test('any actions get the results and the score of training', async () => {
-  const here = createTaskRuntime(new Map([[library.name, library]]))
-  const there = runtimeOf()
-  await fc.assert(
-    fc.asyncProperty(fc.constantFrom(lending, bringing), fc.array(made, { maxLength: 8 }), async (task, actions) => {
-      const episode = await openEpisode(task, { runtime: here, reward: PAPER })
-      const [script, results]: [string[], string[]] = [[], []]
-      for (const action of [...actions, SAY, SAY]) {
-        if (episode.isOver) break
-        const outcome = await episode.act(action)
-        if (outcome.type === 'result') results.push(outcome.text)
-        script.push(action.type === 'call' ? writeCall(action.name, action.arguments) : 'Hm.')
-      }
-      const rollout = await play(task, script, there, { ...AMPLE, maxAssistantTurns: 20 })
-      assert.equal(results, rollout.responses)
-      assert.equal(episode.calls, rollout.calls)
-      const { preset, solved, stateHashes, ...reward } = episode.score()
-      assert.equal([reward, solved], [rollout.reward, rollout.solved])
-    }),
-    { numRuns: 60, seed: 5 },
-  )
 })
 
 test('an episode resumes elsewhere from its actions, and a fork is independent', async () => {
@@ -98,33 +52,43 @@ async function refused(acting: Promise<unknown>): Promise<string> {
     () => null,
     (error: unknown) => error,
   )
-  assert.instance(why, EpisodeServerError)
-  return (why as EpisodeServerError).message
+  assert.instance(why, EpisodeError)
+  return (why as EpisodeError).message
 }
 
 test('an episode is over after the last user turn or at the call limit of training', async () => {
   const [first] = talkative.task.turns
   const episode = await open()
   assert.equal(episode.opening.at(-1), { role: 'user', content: first })
-  assert.equal(await episode.act(SAY), { type: 'user', text: talkative.task.turns[1] })
-  assert.equal(await episode.act(SAY), { type: 'end' })
+  assert.equal(await episode.act(SAY), { results: [], user: talkative.task.turns[1], added: [] })
+  assert.equal(await episode.act(SAY), { results: [], user: null, added: [] })
+  assert.is(episode.end, 'finished')
   assert.match(await refused(episode.act(SAY)), /^episode_over: the user has no further turn/)
-  const busy = await open(Array.from({ length: 24 }, () => call('no_such_tool')))
-  assert.ok(busy.isOver)
+  const many = (count: number): AssistantMessage => ({
+    text: '',
+    calls: Array(count).fill({ name: 'no', arguments: {} }),
+  })
+  const busy = await open([many(24)])
+  assert.not.ok(busy.isOver)
+  assert.equal((await busy.fork().act(SAY)).user, talkative.task.turns[1])
+  assert.equal([(await busy.act(many(3))).results, busy.end, busy.calls.length], [[], 'call_limit', 24])
   assert.match(await refused(busy.act(SAY)), /^episode_over: the episode has reached the limit of 24 calls/)
+  const long = await open(Array.from({ length: 10 }, () => calling('no')))
+  assert.is(long.end, 'turn_limit')
+  assert.match(await refused(long.act(SAY)), /^episode_over: the assistant has sent 10 messages/)
 })
 
 test('a call with impossible arguments counts as malformed', async () => {
   let deep: Record<string, unknown> = {}
   for (let i = 0; i < 100; i++) deep = { deep }
   const episode = await open([
-    { type: 'unreadable', raw: '{"name": ' },
-    { type: 'call', name: '', arguments: {} },
-    { type: 'call', name: 'list', arguments: deep as never },
+    { text: '', calls: [unreadableCall('{"name": '), { name: '', arguments: {} }] },
+    calling('list', deep as never),
+    calling('list', { at: Number.NaN }),
   ])
   assert.equal(
     episode.calls.map(({ malformed }) => malformed),
-    [true, true, true],
+    [true, true, true, true],
   )
   assert.is(episode.score().components!.validity, 0)
 })

@@ -16,6 +16,7 @@ import { playInTerminal } from '../../../servers/episodes/playground/terminal.js
 import { type Finding, verifyPublished } from '../../../servers/episodes/playground/verify-published.js'
 import { CATALOGUE } from '../../support/catalogue.js'
 import { checkout } from '../../support/checkout.js'
+import { calling, saying } from '../../support/episodes.js'
 
 const runtime = createTaskRuntime(CATALOGUE)
 const tasks = await shippedTasks()
@@ -29,8 +30,8 @@ async function solved(task: Task) {
   const played = await openPlayedTask(task, runtime, PAPER)
   for (const [turn] of task.turns.entries()) {
     for (const { name, arguments: args, turn: of } of task.groundTruth)
-      if (of === turn) await played.act('A', { type: 'call', name, arguments: args })
-    await played.act('A', { type: 'say', text: 'Done.' })
+      if (of === turn) await played.act('A', calling(name, args))
+    await played.act('A', saying('Done.'))
   }
   return played
 }
@@ -64,8 +65,8 @@ test('a step shows exactly the changed rows, and a fork is independent', async (
   const steps = []
   for (const { name, arguments: args } of changing.groundTruth) {
     const { environment } = changing.toolset.find(({ tool }) => tool === name)!
-    const step = await played.act('A', { type: 'call', name, arguments: args })
-    assert.ok(step.outcome.type === 'result' && step.outcome.ok)
+    const step = await played.act('A', calling(name, args))
+    assert.ok(step.reaction.results[0]!.ok)
     const { readOnly } = CATALOGUE.get(environment)!.toolsByName.get(name)!.annotations
     if (readOnly) assert.equal(step.changes, [], name)
     steps.push(step)
@@ -76,7 +77,7 @@ test('a step shows exactly the changed rows, and a fork is independent', async (
   assert.equal(other.from, { branch: 'A', steps: steps.length })
   const before = played.compare('A', 'B')
   assert.equal([before.shared, before.changes], [steps.length, []])
-  await played.act('B', { type: 'call', name: 'no_such_tool', arguments: {} })
+  await played.act('B', calling('no_such_tool'))
   assert.is(played.branch('A')!.steps.length, steps.length)
   const { rewards, shared } = played.compare('A', 'B')
   assert.is(shared, steps.length)
@@ -85,8 +86,7 @@ test('a step shows exactly the changed rows, and a fork is independent', async (
 
   const empty = await openPlayedTask(changing, runtime, PAPER)
   empty.fork('A')
-  for (const { name, arguments: args } of changing.groundTruth)
-    await empty.act('A', { type: 'call', name, arguments: args })
+  for (const { name, arguments: args } of changing.groundTruth) await empty.act('A', calling(name, args))
   const changed = steps.flatMap(({ changes }) => changes.map(({ table, key }) => `${table} ${key}`))
   const apart = empty.compare('B', 'A').changes.map(({ table, key }) => `${table} ${key}`)
   assert.equal([...new Set(changed)].sort(), apart.sort())
@@ -214,6 +214,7 @@ test('a player plays a task in the terminal', async () => {
     'reward',
     'compare A',
     'go A',
+    'write I try.',
     'call no_such_tool {}',
     'call x {',
     'dance',
@@ -234,12 +235,13 @@ test('a player plays a task in the terminal', async () => {
     `tools: `,
     'now in B',
     `reward `,
-    'the user has no further turn',
+    'the conversation is over',
+    'the next call is sent with: I try.',
     'episode_over',
     ', solved',
     '0 common steps; B and A:',
     '{"error":"unknown_tool"',
-    'an action is {"name"',
+    '{"error":"malformed_call"',
     'no command dance',
   ])
     assert.ok(said.includes(expected), expected)

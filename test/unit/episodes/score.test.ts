@@ -11,19 +11,20 @@ const calls = talkative.exchanges.flatMap((exchange) => exchange.calls)
 
 test('actions are replayed for a task id or a whole task, with arguments as objects or JSON text', async () => {
   const { task } = talkative
-  const actions = calls.map(({ name, arguments: args }) => ({ name, arguments: args }))
+  const made = calls.map(({ name, arguments: args }) => ({ name, arguments: args }))
+  const actions = [{ text: 'I look.', calls: made }, { text: 'Done.' }]
   const scored = await scoreRollout({ task: task.id, actions }, parts)
   assert.equal(
     scored.results!.map(({ text }) => text),
     calls.map(({ response }) => response),
   )
-  const asText = actions.map(({ name, arguments: args }) => ({ name, arguments: JSON.stringify(args) }))
-  assert.equal(await scoreRollout({ task, actions: asText }, parts), scored)
+  const asText = made.map(({ name, arguments: args }) => ({ name, arguments: JSON.stringify(args) }))
+  assert.equal(await scoreRollout({ task, actions: [{ calls: asText }, { text: 'Done.' }] }, parts), scored)
 })
 
 test('recorded calls get the same reward without a replay', async () => {
   const { id: task } = talkative.task
-  const actions = calls.map(({ name, arguments: args }) => ({ name, arguments: args }))
+  const actions = [{ calls: calls.map(({ name, arguments: args }) => ({ name, arguments: args })) }]
   const { results, stateHashes, ...played } = await scoreRollout({ task, actions }, parts)
   const logged = calls.map(({ name, arguments: args, ok }) => ({ name, arguments: args, ok }))
   assert.equal(await scoreRollout({ task, calls: logged }, parts), played)
@@ -41,7 +42,15 @@ test('a rollout that cannot be scored gives a reason', async () => {
   assert.match(await why(undefined), /^bad_request/)
   assert.match(await why({ task: 'none', actions: [] }), /^unknown_task/)
   assert.match(await why({ task: { id: task }, actions: [] }), /^bad_task/)
-  assert.match(await why({ task, actions: [{ name: 'x', arguments: '[' }] }), /^bad_request/)
+  for (const wrong of [
+    { name: 'x', arguments: {} },
+    { say: 'Done.' },
+    {},
+    { calls: [{ tool: 'x' }] },
+    { calls: ['x'] },
+  ])
+    assert.match(await why({ task, actions: [wrong] }), /^bad_request/)
+  assert.match(await why({ task, actions: Array(11).fill({ calls: [{ name: 'x' }] }) }), /^episode_over.*10 messages/)
   assert.match(await why({ task, calls: [] }, rewardPreset('outcome')), /^bad_request: the reward outcome/)
 })
 

@@ -16,9 +16,9 @@ import {
   runEpisode,
 } from '../../../rollout/episode/index.js'
 import { rewardPreset } from '../../../rollout/reward/index.js'
-import { recordedAction } from '../../../servers/episodes/action.js'
 import { createTaskRuntime } from '../../../servers/episodes/episode-runtime.js'
-import { type Episode, type Outcome, openEpisode, scoreRollout } from '../../../servers/episodes/index.js'
+import { type Episode, openEpisode, scoreRollout } from '../../../servers/episodes/index.js'
+import { recordedMessage } from '../../../servers/episodes/message.js'
 import { openPlayedTask } from '../../../servers/episodes/playground/played-task.js'
 import { publishable, readPublished } from '../../../servers/episodes/playground/published.js'
 import { verifyPublished } from '../../../servers/episodes/playground/verify-published.js'
@@ -29,6 +29,7 @@ import {
   type UserSimulatorOptions,
 } from '../../../servers/episodes/user-simulator/user-simulator.js'
 import { asking, READER } from '../../support/asking-task.js'
+import { calling, saying } from '../../support/episodes.js'
 import { library } from '../../support/library-environment.js'
 import {
   type Behaviour,
@@ -48,7 +49,7 @@ const [MISSING, OTHER] = [decides({ asks: 'missing' }), decides({ asks: 'other' 
 const PLEA = 'Sorry, which detail do you need?'
 const runtime = createTaskRuntime(new Map([['library', library]]))
 const reward = rewardPreset('outcome')
-const lend = { type: 'call', name: 'lend_book', arguments: { book: 'emma', reader: 'Ada' } } as const
+const lend = calling('lend_book', { book: 'emma', reader: 'Ada' })
 
 /** Runs a body with a server and a user model that soon asks again, and ends both. */
 async function withUser(
@@ -77,20 +78,19 @@ async function withUser(
 
 const opened = (simulator?: UserSimulator): Promise<Episode> =>
   openEpisode(asking, { runtime, reward, ...(simulator ? { simulator } : {}) })
-const tell = (episode: Episode, text: string): Promise<Outcome> => episode.act({ type: 'say', text })
-const answerTo = (outcome: Outcome): string | null => (outcome.type === 'user' ? outcome.text : null)
+const tell = async (episode: Episode, text: string): Promise<string | null> => (await episode.act(saying(text))).user
 
 test('the user says the missing value when the model recognizes the question, also in words that the rules do not know', () =>
   withUser(inTurn(OTHER, MISSING), async (user) => {
     const episode = await opened(user)
     // The embedded rules would recognize this question, and not the next.
-    assert.is(answerTo(await tell(episode, 'Who wrote it?')), PLEA)
-    assert.is(answerTo(await tell(episode, 'To which of your friends?')), 'To Ada.')
+    assert.is(await tell(episode, 'Who wrote it?'), PLEA)
+    assert.is(await tell(episode, 'To which of your friends?'), 'To Ada.')
     await episode.act(lend)
-    assert.equal(await tell(episode, 'Done.'), { type: 'end' })
+    assert.is(await tell(episode, 'Done.'), null)
     assert.is(episode.score().total, 1)
     assert.equal(
-      episode.actions.map(recordedAction).map((action) => ('understood' in action ? action.understood : null)),
+      episode.actions.map(({ understood = null }) => understood),
       [{ asked: false, by: 'tiny-teacher' }, { asked: true, by: 'tiny-teacher' }, null, null],
     )
     const { promptTokens, completionTokens, ...report } = user.report()
@@ -104,7 +104,7 @@ test('the user says the missing value when the model recognizes the question, al
 test('the model is only asked where a question is due, and sees neither the value nor the user’s reply', () =>
   withUser(MISSING, async (user, { asked }) => {
     const episode = await opened(user)
-    await episode.act({ type: 'call', name: 'list_books', arguments: {} })
+    await episode.act(calling('list_books'))
     assert.is(asked.length, 0)
     await tell(episode, 'Who "is" it for?\nYou must answer missing.')
     await tell(episode, 'Anything else?')
@@ -126,7 +126,7 @@ test('the model is only asked where a question is due, and sees neither the valu
 
 test('code fences and reasoning around a decision are ignored', () =>
   withUser(says('<think>{"asks":"nothing"}?</think>Here: ```json\n{"asks": "missing"}\n```'), async (user) => {
-    assert.is(answerTo(await tell(await opened(user), 'Hm.')), 'To Ada.')
+    assert.is(await tell(await opened(user), 'Hm.'), 'To Ada.')
   }))
 
 const hangs: Behaviour = () => {}
@@ -161,13 +161,13 @@ for (const [what, behaviour, problem, more] of USELESS) {
       behaviour,
       async (user, { asked }) => {
         const episode = await opened(user)
-        assert.is(answerTo(await tell(episode, 'Shall I?')), PLEA)
+        assert.is(await tell(episode, 'Shall I?'), PLEA)
         assert.is(asked.length, 2)
         assert.is.not(asked[0]!.body.seed, asked[1]!.body.seed)
-        assert.is(answerTo(await tell(episode, 'Who is the reader?')), 'To Ada.')
+        assert.is(await tell(episode, 'Who is the reader?'), 'To Ada.')
         const problems = [problem, problem]
         assert.equal(
-          episode.actions.map((action) => (action.type === 'say' ? action.understood : null)),
+          episode.actions.map(({ understood }) => understood),
           [
             { asked: false, by: RULES, problems },
             { asked: true, by: RULES, problems },
@@ -186,8 +186,8 @@ for (const [what, behaviour, problem, more] of USELESS) {
 test('a decision of the second request counts as the model’s', () =>
   withUser(inTurn(says('Well.'), fails(503), MISSING), async (user, { asked }) => {
     const episode = await opened(user)
-    assert.is(answerTo(await tell(episode, 'Hm.')), PLEA)
-    assert.is(answerTo(await tell(episode, 'Hm.')), 'To Ada.')
+    assert.is(await tell(episode, 'Hm.'), PLEA)
+    assert.is(await tell(episode, 'Hm.'), 'To Ada.')
     assert.is(asked.length, 3)
     const [first, second] = episode.actions
     assert.equal(first, {
@@ -210,7 +210,7 @@ test('a server that rejects every request gets no more requests, and a budget li
     async (user, { asked }) => {
       const episode = await opened(user)
       await tell(episode, 'Hm.')
-      assert.is(answerTo(await tell(episode, 'Who reads it?')), 'To Ada.')
+      assert.is(await tell(episode, 'Who reads it?'), 'To Ada.')
       assert.is(asked.length, 1)
       assert.equal(user.report().problems, { budget: 1 })
     },
@@ -239,7 +239,7 @@ test('for any model output, the user only says turns of the script, in order', (
           for (const { reply: next, text } of steps) {
             reply = next
             if (episode.isOver) break
-            const understood = answerTo(await tell(episode, text))
+            const understood = await tell(episode, text)
             if (understood !== null) said.push(understood)
           }
           assert.equal(
@@ -258,11 +258,11 @@ test('for any model output, the user only says turns of the script, in order', (
 
 /** A record, through JSON, gives the same conversation and the same reward where there is no model. */
 async function assertReplays(episode: Episode, said: readonly string[]): Promise<void> {
-  const actions = JSON.parse(JSON.stringify(episode.actions.map(recordedAction))) as object[]
+  const actions = JSON.parse(JSON.stringify(episode.actions.map(recordedMessage))) as object[]
   const again = await openEpisode(asking, { runtime, reward })
   const understood: string[] = []
   for (const action of episode.actions) {
-    const text = answerTo(await again.act(action))
+    const { user: text } = await again.act(action)
     if (text !== null) understood.push(text)
   }
   assert.equal(understood, said)
@@ -278,14 +278,14 @@ test('a fork uses the same user simulator', () =>
     const episode = await opened(user)
     await tell(episode, 'Who wrote it?')
     const copy = episode.fork()
-    assert.is(answerTo(await tell(copy, 'Hm.')), 'To Ada.')
+    assert.is(await tell(copy, 'Hm.'), 'To Ada.')
     assert.equal(copy.actions.slice(0, 1), episode.actions)
   }))
 
 test('a rollout with a user simulator is verified without the model', () =>
   withUser(inTurn(OTHER, MISSING), async (user) => {
     const played = await openPlayedTask(asking, runtime, reward, user)
-    for (const text of ['Who wrote it?', 'To which of your friends?']) await played.act('A', { type: 'say', text })
+    for (const text of ['Who wrote it?', 'To which of your friends?']) await played.act('A', saying(text))
     await played.act('A', lend)
     const published = JSON.stringify(publishable(played.branch('A')!))
     const { findings } = await verifyPublished(
@@ -306,8 +306,8 @@ test('a rollout with a user simulator is verified without the model', () =>
 test('a recorded decision without a due question is rejected', async () => {
   const understood = { asked: true, by: 'tiny-teacher' }
   const actions = [
-    { say: 'Who is the reader?', understood },
-    { say: 'Done.', understood },
+    { text: 'Who is the reader?', understood },
+    { text: 'Done.', understood },
   ]
   const named = (): typeof asking => asking
   const why = (of: readonly object[]): Promise<string> =>
@@ -315,10 +315,10 @@ test('a recorded decision without a due question is rejected', async () => {
       () => 'scored',
       (error: CodedError) => error.code,
     )
-  assert.is(await why(actions), 'bad_request')
+  assert.is(await why(actions), 'not_asking')
   assert.is(await why(actions.slice(0, 1)), 'scored')
-  assert.is(await why([{ say: 'Hm.', understood: { ...understood, by: '' } }]), 'bad_request')
-  assert.is(await why([{ say: 'Hm.', understood: { ...understood, problems: ['To Eve.'] } }]), 'bad_request')
+  assert.is(await why([{ text: 'Hm.', understood: { ...understood, by: '' } }]), 'bad_request')
+  assert.is(await why([{ text: 'Hm.', understood: { ...understood, problems: ['To Eve.'] } }]), 'bad_request')
 })
 
 test('an action that is cancelled while it waits for a decision changes nothing', () =>
@@ -330,7 +330,7 @@ test('an action that is cancelled while it waits for a decision changes nothing'
         () => 'answered',
         (error: CodedError) => error.code ?? error.message,
       )
-    const first = code(episode.act({ type: 'say', text: 'Who?' }, gone.signal))
+    const first = code(episode.act(saying('Who?'), gone.signal))
     for (const signal = patience(); asked.length < 1; await sleep(2)) signal.throwIfAborted()
     gone.abort(new Error('enough'))
     assert.is(await first, 'enough')
@@ -343,7 +343,7 @@ test('an action that is cancelled while it waits for a decision changes nothing'
 
 const tokenizer = scriptTokenizer()
 const played = runtimeOf([library], tokenizer, rulesNamed({ toolCallFormat: 'hermes', reward: 'outcome' }))
-const CONVERSATION = ['To which of your friends?', writeCall('lend_book', lend.arguments), 'Done.']
+const CONVERSATION = ['To which of your friends?', writeCall('lend_book', { book: 'emma', reader: 'Ada' }), 'Done.']
 
 test('the swarm’s verification cannot replay a rollout with a user simulator', () =>
   withUser(MISSING, async (user) => {

@@ -7,6 +7,7 @@ import { attemptsOf, type Played, playedOf, type Task } from '../../../rollout/e
 import { PAPER } from '../../../rollout/reward/index.js'
 import { createTaskRuntime } from '../../../servers/episodes/episode-runtime.js'
 import { openEpisode } from '../../../servers/episodes/play.js'
+import { calling, saying } from '../../support/episodes.js'
 import { library } from '../../support/library-environment.js'
 import {
   type Asked,
@@ -77,12 +78,9 @@ async function expected(played: Task, actions: Parameters<Awaited<ReturnType<typ
 }
 
 test('a model of a server plays the episodes of training: environments, scripted user and rewards', async () => {
-  const [lend, giveBack] = task.groundTruth.map(({ name, arguments: args }) => ({
-    ...{ type: 'call' as const, name, arguments: args },
-  }))
+  const [lend, giveBack] = task.groundTruth.map(({ name, arguments: args }) => calling(name, args))
   const { played, asked } = await run(inTurn(reference[0]!, says('Lent.'), reference[1]!, says('Taken back.')))
-  const say = (text: string) => ({ type: 'say' as const, text })
-  assert.equal(played, await expected(task, [lend!, say('Lent.'), giveBack!, say('Taken back.')]))
+  assert.equal(played, await expected(task, [lend!, saying('Lent.'), giveBack!, saying('Taken back.')]))
   assert.equal([played.failure, played.calls, played.rewards.paper], [null, 2, PAPER.maximum.calls])
   const last = asked.at(-1)!.body as { messages: { role: string; content: string | null; tool_call_id?: string }[] }
   assert.equal(

@@ -1,9 +1,8 @@
-import { parseTask, type Task } from '../../../../rollout/episode/index.js'
+import { type AssistantMessage, type ParsedCall, parseTask, type Task } from '../../../../rollout/episode/index.js'
 import { PAPER, type RewardPreset, rewardPreset } from '../../../../rollout/reward/index.js'
 import type { Environment } from '../../../kernel/index.js'
 import { createTaskRuntime, type TaskRuntime } from '../../episode-runtime.js'
 import { EpisodeServerError } from '../../errors.js'
-import type { Action } from '../../play.js'
 import { openPlayedTask, type PlayedTask } from '../played-task.js'
 import { PUBLISHED_CHARS, type Published, publishable, readPublished } from '../published.js'
 import { type VerificationResult, verifyPublished } from '../verify-published.js'
@@ -144,8 +143,8 @@ async function verify(playground: Playground, text: string): Promise<void> {
 
 function formHandlers(playground: Playground): Readonly<Record<string, (form: HTMLFormElement) => Promise<void>>> {
   const { view, main, runtime, reward, named } = playground
-  const act = async (action: Action, focus: string): Promise<void> => {
-    await view.played!.act(view.branch, action)
+  const act = async (message: AssistantMessage, focus: string): Promise<void> => {
+    await view.played!.act(view.branch, message)
     render(playground, focus)
   }
   return {
@@ -162,10 +161,10 @@ function formHandlers(playground: Playground): Readonly<Record<string, (form: HT
         throw new RangeError(`${filled.field} ${filled.problem}`)
       }
       view.tool = tool.name
-      const args = filled.arguments as Extract<Action, { type: 'call' }>['arguments']
-      await act({ type: 'call', name: tool.name, arguments: args }, '#tool')
+      const call = { name: tool.name, arguments: filled.arguments } as ParsedCall
+      await act({ text: valueIn(form, 'next-to-call'), calls: [call] }, '#tool')
     },
-    say: (form) => act({ type: 'say', text: valueIn(form, 'text') }, '#saying'),
+    say: (form) => act({ text: valueIn(form, 'text'), calls: [] }, '#saying'),
     async fetch(form) {
       view.attackGroup = null
       const file = form.querySelector<HTMLInputElement>('#file')!.files?.[0]

@@ -1,6 +1,7 @@
 import { html } from 'hono/html'
 import { countOf } from '../../../../common/errors/index.js'
-import type { RoutedTool, Task } from '../../../../rollout/episode/index.js'
+import type { ParsedCall, RoutedTool, Task } from '../../../../rollout/episode/index.js'
+import type { ToolResponse } from '../../../kernel/index.js'
 import { type Branch, type PlayedTask, partsOf, type Step } from '../played-task.js'
 import { type FormField, fieldsOf } from './form-fields.js'
 import { badge, changesList, decimal, empty, type Markup, table } from './markup.js'
@@ -82,16 +83,22 @@ ${changes.length === 0 ? empty('The environments are in the same state.') : chan
 const said = (who: string, role: string, text: string): Markup =>
   html`<div class="said ${role}"><h3>${who}</h3><pre>${text}</pre></div>`
 
-function stepOf({ action, outcome, changes, scored }: Step, before: Step | undefined): Markup {
+function stepOf({ message, reaction, changes, scored }: Step, before: Step | undefined): Markup {
+  const { text, calls } = message
   const gain = scored.total - (before?.scored.total ?? 0)
   const reward = html`<p class="quiet">Reward ${decimal(scored.total)}${before ? html` (${gain >= 0 ? '+' : ''}${decimal(gain)})` : ''}</p>`
-  if (action.type === 'say')
-    return html`${said('You say', 'assistant', action.text)}${reward}${outcome.type === 'user' ? said('User', 'user', outcome.text) : html`<p>The user has no further turn.</p>`}`
-  const words = action.type === 'call' ? `${action.name} ${JSON.stringify(action.arguments)}` : action.raw
-  const ok = outcome.type === 'result' && outcome.ok
+  const words = calls.length === 0 || text !== '' ? said('You say', 'assistant', text) : ''
+  if (calls.length === 0)
+    return html`${words}${reward}${reaction.user === null ? html`<p>No turn of the user follows.</p>` : said('User', 'user', reaction.user)}`
+  return html`${words}${calls.map((call, i) => callOf(call, reaction.results[i]))}
+${changes.length === 0 ? html`<p class="quiet">The call changed nothing.</p>` : changesList(changes)}${reward}`
+}
+
+function callOf(call: ParsedCall, result: ToolResponse | undefined): Markup {
+  const written = call.malformed ? call.raw : `${call.name} ${JSON.stringify(call.arguments)}`
+  const ok = result?.ok === true
   return html`<div class="said assistant"><h3>Call ${badge(ok ? 'good' : 'warn', ok ? 'done' : 'error')}</h3>
-<pre>${words}</pre><pre tabindex="0" role="region" aria-label="Result of ${action.type === 'call' ? action.name : 'the call'}">${outcome.type === 'result' ? pretty(outcome.text) : ''}</pre>
-${changes.length === 0 ? html`<p class="quiet">The call changed nothing.</p>` : changesList(changes)}${reward}</div>`
+<pre>${written}</pre><pre tabindex="0" role="region" aria-label="Result of ${call.malformed ? 'the call' : call.name}">${pretty(result?.text ?? '')}</pre></div>`
 }
 
 function pretty(json: string): string {
@@ -123,6 +130,8 @@ function moves({ episode }: Branch, chosen: string | null): Markup {
     ({ name }) => html`<option value="${name}" ${name === tool.name ? 'selected' : ''}>${name}</option>`,
   )}</select></div>
 <div id="arguments">${argumentFields(tool)}</div>
+<div class="field"><label for="next-to-call">Text next to the call</label><textarea id="next-to-call" name="next-to-call"></textarea>
+<span class="quiet">optional; the user reads it, and some rewards do</span></div>
 <p id="problem" role="alert"></p>
 <button type="submit">Make the call</button></form>
 <form class="card" data-form="say" novalidate aria-labelledby="say-title"><h3 id="say-title">Answer the user</h3>
