@@ -1,6 +1,6 @@
 import type { OfferedTool } from '../../servers/kernel/index.js'
 import type { Token } from '../engine/index.js'
-import { EpisodeError } from '../episode/index.js'
+import { EpisodeError, type ToolCallFormat } from '../episode/index.js'
 import type { JsonObject } from '../reward/index.js'
 import { ConversationError } from './errors.js'
 import type { ServedPolicy } from './policy.js'
@@ -51,7 +51,7 @@ export function promptOf({ tools, messages }: Conversation, { toolCallFormat, re
       if (said.role !== 'assistant')
         throw new ConversationError('bad_order', `after a user message, ${said.role} is not allowed`)
       if (at === turns.length) throw new ConversationError('bad_order', 'the last message must not be the assistant’s')
-      const parts = [said.text, ...said.calls.map(({ name, arguments: args }) => toolCallFormat.writeCall(name, args))]
+      const parts = [said.text, ...writtenCalls(said.calls, toolCallFormat)]
       tokens.push(...renderer.assistantTurn(parts.filter((part) => part !== '').join('\n')))
       if (said.calls.length > 0) {
         const results = new Map<string, string>()
@@ -85,6 +85,13 @@ export function promptOf({ tools, messages }: Conversation, { toolCallFormat, re
       )
     throw cause
   }
+}
+
+/** Writes the calls of a message in the form of the policy: together, if the format has a form for several calls. */
+function writtenCalls(calls: readonly MadeCall[], { writeCall, writeCalls }: ToolCallFormat): string[] {
+  const plain = calls.map(({ name, arguments: args }) => ({ name, arguments: args }))
+  if (writeCalls && calls.length > 0) return [writeCalls(plain)]
+  return plain.map((call) => writeCall(call.name, call.arguments))
 }
 
 function resultsOf(calls: readonly MadeCall[], results: ReadonlyMap<string, string>): string[] {
