@@ -18,8 +18,6 @@ export const EPISODE_SERVER_LIMITS = {
   tasksPerPage: 1000,
   /** Tasks in the list of the playground: people do not read longer lists. */
   playgroundTasks: 1000,
-  /** Characters of one message to the user. */
-  sayingChars: 64 * 1024,
   /** Unanswered requests of one WebSocket. Correct clients wait for each response. */
   waitingMessages: 16,
   /** Bytes of responses that a WebSocket client has not read. A prompt with its tools needs about 20 kB. */

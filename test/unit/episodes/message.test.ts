@@ -25,8 +25,7 @@ test('arguments are an object or the JSON text of one, and absent or empty ones 
 test('every other value that a model writes makes a call unreadable', () => {
   for (const args of [null, 'null', '[]', [], 7, '7', true, '"{}"', '{"a":', '{"a": NaN}', { a: [Number.NaN] }])
     assert.ok(isUnreadable(args), JSON.stringify(args))
-  for (const name of ['', 'x'.repeat(129), 7, null, { name: 'a' }, '\ud800'])
-    assert.ok(isUnreadable({}, name))
+  for (const name of ['', 'x'.repeat(129), 7, null, { name: 'a' }, '\ud800']) assert.ok(isUnreadable({}, name))
   assert.not.ok(isUnreadable({}, 'CreateEvent'))
 })
 
