@@ -74,8 +74,8 @@ export interface EpisodeDriver {
   readonly solved: boolean
   /**
    * Carries out the assistant's next message. Calls of this method must not overlap.
-   * @throws EpisodeError `episode_over`, `not_asking`; the signal's reason and the errors of the interpreter, which leave the state unchanged;
-   *   the errors of `callEnvironment`, after which the episode is void
+   * @throws EpisodeError `episode_over`, `not_asking`, and the errors of the interpreter: the state is then unchanged. After an error of
+   *   `callEnvironment` the episode is void
    */
   act(message: AssistantMessage, signal: AbortSignal): Promise<Reaction>
   /** Returns the state hashes of the environments, by name. */

@@ -44,7 +44,7 @@ export function aroundCall(value: unknown): AroundCall {
 /**
  * Returns the message for a single call. A call of the reply tool is a message without calls, and with wrong arguments an unreadable call.
  * @param name  name that the model wrote
- * @param args  arguments that the model wrote
+ * @param args  arguments that the model wrote, parsed or as JSON text
  */
 export function messageOfCall(
   name: unknown,
@@ -59,6 +59,13 @@ export function messageOfCall(
   }
   return { text, calls: [call], ...(more ? { more } : {}) }
 }
+
+/**
+ * Returns the message for a single call whose arguments the client has parsed. A text is then unreadable: the model wrote a
+ * text instead of an object, or a text that the client could not parse.
+ */
+export const messageOfParsedCall = (name: unknown, args: unknown, around: AroundCall): AssistantMessage =>
+  messageOfCall(name, typeof args === 'string' && args.trim() !== '' ? null : args, around)
 
 /** Returns the reaction to a single call in the form of a tool's result, for an agent that can only call tools. */
 export function toolResponse({ results, user }: Reaction): ToolResponse {

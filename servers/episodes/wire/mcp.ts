@@ -1,7 +1,7 @@
 import { Hono } from 'hono'
 import { bringsTools } from '../../../rollout/episode/index.js'
 import type { OpenEpisode } from '../episodes.js'
-import { aroundCall, MESSAGE_KEY, messageOfCall, REPLY_TOOL, toolResponse } from '../reply-tool.js'
+import { aroundCall, MESSAGE_KEY, messageOfParsedCall, REPLY_TOOL, toolResponse } from '../reply-tool.js'
 import { rpcError } from './answers.js'
 import { answerModelCalls, type ModelTools } from './model-calls.js'
 import type { EpisodeService } from './service.js'
@@ -30,7 +30,7 @@ const toolsOf = ({ episode, reportReward }: OpenEpisode): ModelTools => ({
   tools: [...episode.offered, REPLY_TOOL],
   mayChange: bringsTools(episode.task),
   async call(name, args, meta) {
-    const reaction = await episode.act(messageOfCall(name, args, aroundCall(meta[MESSAGE_KEY])))
+    const reaction = await episode.act(messageOfParsedCall(name, args, aroundCall(meta[MESSAGE_KEY])))
     const { reward, scored } = reportReward()
     return {
       ...toolResponse(reaction),

@@ -6,7 +6,14 @@ import type { OfferedTool } from '../../kernel/index.js'
 import type { OpenEpisode } from '../episodes.js'
 import { EpisodeServerError } from '../errors.js'
 import { parseAs } from '../message.js'
-import { type AroundCall, aroundCall, MESSAGE_KEY, messageOfCall, REPLY_TOOL, toolResponse } from '../reply-tool.js'
+import {
+  type AroundCall,
+  aroundCall,
+  MESSAGE_KEY,
+  messageOfParsedCall,
+  REPLY_TOOL,
+  toolResponse,
+} from '../reply-tool.js'
 import { REWARD_SIGNALS } from '../reward-signal.js'
 import { errorResponse } from './answers.js'
 import { chosenTask } from './episode-api.js'
@@ -105,7 +112,7 @@ async function call(
   args: unknown,
   around: AroundCall,
 ): Promise<Observed> {
-  const reaction = await episode.act(messageOfCall(name, args, around))
+  const reaction = await episode.act(messageOfParsedCall(name, args, around))
   const { reward, scored } = reportReward()
   const metadata = scored === null ? {} : { ...scored }
   // A failure of the tool is a result. OpenEnv reserves `error` for failures of its transport.

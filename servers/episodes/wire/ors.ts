@@ -9,7 +9,7 @@ import type { OpenEpisode } from '../episodes.js'
 import { EpisodeServerError } from '../errors.js'
 import { EPISODE_SERVER_LIMITS } from '../limits.js'
 import { parseAs } from '../message.js'
-import { aroundCall, messageOfCall, REPLY_TOOL, toolResponse } from '../reply-tool.js'
+import { aroundCall, messageOfParsedCall, REPLY_TOOL, toolResponse } from '../reply-tool.js'
 import { REWARD_SIGNALS } from '../reward-signal.js'
 import { errorResponse } from './answers.js'
 import { clientOf, jsonBody } from './request.js'
@@ -147,7 +147,7 @@ export function orsApi(service: EpisodeService): Hono {
       )
     }
     const { name, input, message } = parseAs(toolCall, body)
-    const called = messageOfCall(name, input, aroundCall(message))
+    const called = messageOfParsedCall(name, input, aroundCall(message))
     return inSession(context.req.raw, async ({ episode, reportReward }) => {
       const reaction = await episode.act(called)
       const { reward, scored } = reportReward()

@@ -7,7 +7,7 @@ import { jsonSchemaOf, type OfferedTool, type ToolResponse } from '../../kernel/
 import type { OpenEpisode } from '../episodes.js'
 import { EpisodeServerError } from '../errors.js'
 import { parseAs, recordedMessages } from '../message.js'
-import { aroundCall, MESSAGE_KEY, messageOfCall, REPLY_TOOL, toolResponse } from '../reply-tool.js'
+import { aroundCall, MESSAGE_KEY, messageOfParsedCall, REPLY_TOOL, toolResponse } from '../reply-tool.js'
 import { rpcError, toolSchemaOf } from './answers.js'
 import { answerModelCalls, type ModelTools } from './model-calls.js'
 import { clientOf } from './request.js'
@@ -135,7 +135,7 @@ function servedTo(client: string, tools: readonly OfferedTool[], service: Episod
       }
     }
     const named = parseAs(handle, id)
-    const message = messageOfCall(name, args, aroundCall(meta[MESSAGE_KEY]))
+    const message = messageOfParsedCall(name, args, aroundCall(meta[MESSAGE_KEY]))
     return episodes.use(named, async ({ episode }) => toolResponse(await episode.act(message)))
   }
   const counts = tasks.splits.map((split) => `${tasks.count(split)} ${split}`).join(', ')
@@ -145,7 +145,7 @@ function servedTo(client: string, tools: readonly OfferedTool[], service: Episod
     tools,
     async call(name, args, meta) {
       try {
-        return await answered(name, parseAs(z.record(z.string(), z.unknown()).default({}), args), meta)
+        return await answered(name, objectIn(args), meta)
       } catch (error) {
         if (error instanceof EpisodeServerError || error instanceof EpisodeError || error instanceof PresetError)
           return { ok: false, text: JSON.stringify({ error: error.code, message: error.detail }) }
@@ -153,6 +153,13 @@ function servedTo(client: string, tools: readonly OfferedTool[], service: Episod
       }
     },
   }
+}
+
+/** Returns the arguments. Only an object can name a session. A schema would drop the key `__proto__`. */
+function objectIn(args: unknown): Readonly<Record<string, unknown>> {
+  if (args === undefined) return {}
+  if (typeof args === 'object' && args !== null && !Array.isArray(args)) return args as Record<string, unknown>
+  throw new EpisodeServerError('bad_request', `the arguments are no object: pass {"${HANDLE}", …}`)
 }
 
 const opened = ({ id, episode }: OpenEpisode): object => ({

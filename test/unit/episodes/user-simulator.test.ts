@@ -191,10 +191,10 @@ test('a decision of the second request counts as the model’s', () =>
     assert.is(asked.length, 3)
     const [first, second] = episode.actions
     assert.equal(first, {
-      ...{ type: 'say', text: 'Hm.' },
+      ...{ text: 'Hm.', calls: [] },
       understood: { asked: false, by: RULES, problems: ['not_json', 'server_error'] },
     })
-    assert.equal(second, { type: 'say', text: 'Hm.', understood: { asked: true, by: 'tiny-teacher' } })
+    assert.equal(second, { text: 'Hm.', calls: [], understood: { asked: true, by: 'tiny-teacher' } })
   }))
 
 test('a server that rejects every request gets no more requests, and a budget limits requests', async () => {
