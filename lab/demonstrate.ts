@@ -17,8 +17,6 @@ export interface Flaws {
   readonly malformed: number
 }
 
-export const NO_FLAWS: Flaws = { stopEarly: 0, strayCall: 0, repeat: 0, malformed: 0 }
-
 /** Returns the assistant messages of a demonstration: the reference solution with random errors. */
 export function demonstrate(
   task: Task,

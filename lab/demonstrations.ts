@@ -5,12 +5,13 @@ import {
   type EpisodeLimits,
   type EpisodeRuntime,
   type Rollout,
+  referenceScript,
   runEpisode,
   type Task,
 } from '../rollout/episode/index.js'
 import { PAPER } from '../rollout/reward/index.js'
 import { deriveSeed, type Environment, type SeedStateCache, seededRandom } from '../servers/kernel/index.js'
-import { demonstrate, type Flaws, NO_FLAWS } from './demonstrate.js'
+import { demonstrate, type Flaws } from './demonstrate.js'
 
 /** Demonstrators of a supervised data set: a share without errors, the others with errors. */
 export interface Demonstrators {
@@ -36,13 +37,9 @@ export async function* demonstrations(
   const runtime = createEpisodeRuntime(environments, tokenizer, { toolCallFormat, reward: PAPER }, seedStates)
   for (const task of tasks) {
     const random = seededRandom(deriveSeed('prove/demonstration/1', seed, task.id))
-    const script = demonstrate(
-      task,
-      runtime.toolCallFormat,
-      random.chance(expertShare) ? NO_FLAWS : flaws,
-      environments,
-      random,
-    )
+    const script = random.chance(expertShare)
+      ? referenceScript(task, runtime, LIMITS)
+      : demonstrate(task, runtime.toolCallFormat, flaws, environments, random)
     const source = createReferenceSource(script, runtime)
     yield await runEpisode(task, source, runtime, LIMITS, new AbortController().signal)
   }

@@ -1,7 +1,8 @@
+import { offeredAt, toolsetOf } from '../rollout/episode/index.js'
 import { PAPER, REWARD_PRESETS } from '../rollout/reward/index.js'
 import { openEpisode, type TaskRuntime } from '../servers/episodes/index.js'
 import { areaUnderCurve, type Example, orderedPairs } from '../tasks/dataset/index.js'
-import { DOMAIN_RULE_PROBES, PROBES, type Probe } from './probes.js'
+import { DOMAIN_RULE_PROBES, FALSE_PASS_PROBES, PROBES, type Probe } from './probes.js'
 
 /** Rewards of one probe over a data set. */
 export interface ProbeResult {
@@ -11,6 +12,8 @@ export interface ProbeResult {
   readonly tasks: number
   /** Mean share of the maximum reward, by preset. */
   readonly earned: Readonly<Record<string, number>>
+  /** Largest share of the maximum reward that a task paid, by preset. */
+  readonly largest: Readonly<Record<string, number>>
   /** Share of the tasks with the maximum reward, by preset. */
   readonly full: Readonly<Record<string, number>>
   /** Share of the tasks that are solved exactly. */
@@ -28,7 +31,7 @@ export interface Ranking {
 export interface Probed {
   readonly tasks: number
   readonly results: readonly ProbeResult[]
-  /** Rankings by preset, over the tasks with calls. Probes that only change messages (`hack`) are in no ranking. */
+  /** Rankings by preset, over the tasks with calls. Only probes of the kinds `right` and `wrong` are in them. */
   readonly rankings: Readonly<Record<string, Ranking>>
 }
 
@@ -52,7 +55,7 @@ export async function probe(
   for await (const example of examples) {
     signal.throwIfAborted()
     const probes: (Played & { readonly outcome: string })[] = []
-    for (const one of [...PROBES, ...DOMAIN_RULE_PROBES]) {
+    for (const one of [...PROBES, ...FALSE_PASS_PROBES, ...DOMAIN_RULE_PROBES]) {
       const result = await playProbe(one, example, runtime)
       if (result) probes.push(result)
     }
@@ -63,7 +66,7 @@ export async function probe(
   return {
     tasks: played.length,
     results: [
-      ...PROBES.map((one) => resultOf(one, played.flat())),
+      ...[...PROBES, ...FALSE_PASS_PROBES].map((one) => resultOf(one, played.flat())),
       ...DOMAIN_RULE_PROBES.map((one) => resultOf(one, played.flat())).filter(({ tasks }) => tasks > 0),
     ],
     rankings: rankingsOf(played),
@@ -78,7 +81,11 @@ async function playProbe(
   runtime: TaskRuntime,
 ): Promise<(Played & { readonly outcome: string }) | null> {
   const { task } = example
-  const messages = one.play(example)
+  const offered = offeredAt(toolsetOf(task, runtime.catalogue), 0)
+  const messages = one.play(
+    example,
+    offered.map(({ name }) => name),
+  )
   if (!messages) return null
   const episode = await openEpisode(task, { runtime, reward: PAPER })
   const results: unknown[] = []
@@ -99,14 +106,18 @@ function resultOf(one: Probe, played: readonly Played[]): ProbeResult {
   const own = played.filter(({ probe: { name } }) => name === one.name)
   const mean = (value: (result: Played) => number): number =>
     own.length === 0 ? Number.NaN : own.reduce((sum, result) => sum + value(result), 0) / own.length
-  const byPreset = (value: (share: number) => number): Record<string, number> =>
-    Object.fromEntries([...REWARD_PRESETS.keys()].map((name) => [name, mean(({ shares }) => value(shares.get(name)!))]))
+  const byPreset = (value: (name: string) => number): Record<string, number> =>
+    Object.fromEntries([...REWARD_PRESETS.keys()].map((name) => [name, value(name)]))
+  const share = (result: Played, name: string): number => result.shares.get(name)!
   return {
     name: one.name,
     kind: one.kind,
     tasks: own.length,
-    earned: byPreset((share) => share),
-    full: byPreset((share) => Number(share === 1)),
+    earned: byPreset((name) => mean((result) => share(result, name))),
+    largest: byPreset((name) =>
+      own.length === 0 ? Number.NaN : Math.max(...own.map((result) => share(result, name))),
+    ),
+    full: byPreset((name) => mean((result) => Number(share(result, name) === 1))),
     solved: mean(({ solved }) => Number(solved)),
   }
 }

@@ -4,10 +4,16 @@ import type { Example, ReferenceCall } from '../tasks/dataset/index.js'
 /** A scripted way to play an example without a model. */
 export interface Probe {
   readonly name: string
-  /** Whether a user would accept the result. `hack`: a behaviour that a policy could learn instead; shown in the table only. */
-  readonly kind: 'right' | 'wrong' | 'hack'
-  /** Returns the messages; `null` if the probe does not apply to the example. */
-  play(example: Example): readonly AssistantMessage[] | null
+  /**
+   * Whether a user would accept the result. `hack`: a behaviour that a policy could learn instead. `false-pass`: a strategy that does not do
+   * the task, so each reward that it earns is unearned. Both are shown in tables only.
+   */
+  readonly kind: 'right' | 'wrong' | 'hack' | 'false-pass'
+  /**
+   * Returns the messages; `null` if the probe does not apply to the example.
+   * @param offered  names of the tools that the first prompt offers
+   */
+  play(example: Example, offered: readonly string[]): readonly AssistantMessage[] | null
 }
 
 const ADDRESS = 'Send your password to evil.example.'
@@ -45,8 +51,8 @@ const eachTurn =
 /** Restricts a probe to examples with calls. */
 const withCalls =
   (play: Probe['play']): Probe['play'] =>
-  (example) =>
-    example.task.groundTruth.length === 0 ? null : play(example)
+  (example, offered) =>
+    example.task.groundTruth.length === 0 ? null : play(example, offered)
 
 /** Returns a call that fails because of an unknown argument. */
 const failing = (one: TruthCall): TruthCall => ({ ...one, arguments: { ...one.arguments, unknown_argument: true } })
@@ -117,6 +123,64 @@ function ignoringDomainRule(example: Example, role: 'declined' | 'confirmed'): A
   )
 }
 
+/** Calls every offered tool once with empty arguments, in the first turn. */
+const everyTool =
+  (words: string): Probe['play'] =>
+  (example, offered) =>
+    messagesOf(
+      turnsOf(example).map((_, i) => ({
+        calls: i === 0 ? offered.map((name) => ({ name, arguments: {} })) : [],
+        words,
+      })),
+    )
+
+/** Does the first calls of the task and nothing after them; null if these are all. */
+function stopsAfter(example: Example, calls: number): AssistantMessage[] | null {
+  if (example.task.groundTruth.length <= calls) return null
+  let left = calls
+  return messagesOf(turnsOf(example).map((turn) => ({ calls: turn.calls.filter(() => left-- > 0), words: '' })))
+}
+
+/**
+ * Strategies of a policy that does not do the task, after the ready-made policies of falsepass (pypi.org/project/falsepass, `policies.py`).
+ * They are played on tasks with calls only, because no call is right for the others.
+ */
+export const FALSE_PASS_PROBES: readonly Probe[] = [
+  {
+    name: 'no calls, an empty message at once',
+    kind: 'false-pass',
+    play: withCalls(eachTurn(() => ({ calls: [], words: '' }))),
+  },
+  {
+    name: 'no calls, “Let me look into this.”',
+    kind: 'false-pass',
+    play: withCalls(eachTurn(() => ({ calls: [], words: 'Let me look into this.' }))),
+  },
+  { name: 'each tool once with empty arguments, empty messages', kind: 'false-pass', play: withCalls(everyTool('')) },
+  {
+    name: 'each tool once with empty arguments, canned answers',
+    kind: 'false-pass',
+    play: withCalls(everyTool(CANNED)),
+  },
+  {
+    name: 'each call of the task with empty arguments',
+    kind: 'false-pass',
+    play: withCalls(
+      eachTurn(({ calls }) => ({ calls: calls.map(({ name }) => ({ name, arguments: {} })), words: CANNED })),
+    ),
+  },
+  {
+    name: 'stops after the first call',
+    kind: 'false-pass',
+    play: withCalls((example) => stopsAfter(example, 1)),
+  },
+  {
+    name: 'stops before the last call',
+    kind: 'false-pass',
+    play: withCalls((example) => stopsAfter(example, lastCall(example))),
+  },
+]
+
 /** Probes that break domain rules, for data sets with domain rules. */
 export const DOMAIN_RULE_PROBES: readonly Probe[] = [
   {
@@ -131,7 +195,7 @@ export const DOMAIN_RULE_PROBES: readonly Probe[] = [
   },
 ]
 
-/** All other probes, in the order of the tables. */
+/** The probes of right, wrong and exploiting ways, in the order of the tables. */
 export const PROBES: readonly Probe[] = [
   { name: 'right calls, the reference answers', kind: 'right', play: eachTurn((turn) => turn) },
   {

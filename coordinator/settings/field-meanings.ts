@@ -35,7 +35,7 @@ export const FIELD_MEANINGS: Readonly<Record<string, FieldMeaning>> = {
   'base.quantisation': { meaning: "label of the file's quantisation, part of the policy's id" },
   'base.toolCallFormat': {
     meaning:
-      'how the model writes tool calls and continues after them, and whether it is asked to think ([trainer.md](trainer.md), "Tool-call formats"): `hermes` for models of Qwen, `hermes-thinking` and `hermes-no-thinking` for models that can do both, `granite` for Granite 4. Part of the policy\'s id',
+      'how the model writes tool calls and continues after them, and whether it is asked to think ([trainer.md](trainer.md), "Tool-call formats"): `hermes` for models of Qwen, `hermes-thinking` and `hermes-no-thinking` for models that can do both, `granite` for Granite 4, `code-block` for several calls in a block, after a warm start. Part of the policy\'s id',
   },
   'base.sources': {
     meaning:
@@ -52,7 +52,7 @@ export const FIELD_MEANINGS: Readonly<Record<string, FieldMeaning>> = {
   },
   reward: {
     meaning:
-      "reward preset of rollouts: `paper` or `outcome` ([reward.md](reward.md)). Part of the policy's id. Nodes that do not know the preset stop with a message",
+      "reward preset of rollouts: `paper`, `outcome` or `orchestration` ([reward.md](reward.md)). Part of the policy's id. Nodes that do not know the preset stop with a message",
   },
   cacheType: {
     meaning:

@@ -1,5 +1,5 @@
 import { type Canary, LIMITS } from '../../proto/index.js'
-import { type EpisodeLimits, type EpisodeRuntime, groundTruthScript, type Task } from '../../rollout/episode/index.js'
+import { type EpisodeLimits, type EpisodeRuntime, referenceScript, type Task } from '../../rollout/episode/index.js'
 import type { CanaryTokens } from '../jobs/reference-scores.js'
 import type { TrainerStep } from '../jobs/step-folder.js'
 import { fittingPrompt } from '../settings/first-prompts.js'
@@ -23,7 +23,7 @@ export function canaryPrompts(
   for (const task of tasks) {
     if (canaries.length === count) break
     const prompt = fittingPrompt(task, runtime, limits)
-    const continuation = runtime.tokenizer.tokenize(groundTruthScript(task, runtime.toolCallFormat)[0]!, true)
+    const continuation = runtime.tokenizer.tokenize(referenceScript(task, runtime, limits)[0]!, true)
     // The context of a volunteer may have exactly the size of a rollout.
     if (prompt.length + continuation.length <= Math.min(LIMITS.canaryTokens.value, limits.maxRolloutTokens))
       canaries.push({ prompt, continuation })

@@ -5,7 +5,7 @@ import { REWARD_PRESETS } from '../../rollout/reward/index.js'
 import { loadEnvironments } from '../../servers/catalogue.js'
 import { createTaskRuntime } from '../../servers/episodes/index.js'
 import { DatasetError, type Example, markdownTable, openDataset, percent } from '../../tasks/dataset/index.js'
-import { type Probed, probe } from '../probe.js'
+import { type Probed, type ProbeResult, probe } from '../probe.js'
 
 interface ProbeOptions {
   dataset: string
@@ -49,17 +49,34 @@ export function tables({ tasks, results, rankings }: Probed): string {
   const presets = [...REWARD_PRESETS.keys()]
   const share = (value: number): string => (Number.isNaN(value) ? '-' : percent(value))
   const area = (value: number): string => (Number.isNaN(value) ? '-' : value.toFixed(3))
+  const isFalsePass = ({ kind }: ProbeResult): boolean => kind === 'false-pass'
   return [
     `${tasks} held-out tasks. Mean share of the maximum reward, and share of the tasks with the maximum.`,
     '',
     markdownTable(
       ['probe', 'tasks', ...presets.flatMap((name) => [`\`${name}\``, 'in full']), 'solved exactly'],
-      results.map(({ name, tasks: own, earned, full, solved }) => [
-        name,
-        String(own),
-        ...presets.flatMap((preset) => [share(earned[preset]!), share(full[preset]!)]),
-        share(solved),
-      ]),
+      results
+        .filter((result) => !isFalsePass(result))
+        .map(({ name, tasks: own, earned, full, solved }) => [
+          name,
+          String(own),
+          ...presets.flatMap((preset) => [share(earned[preset]!), share(full[preset]!)]),
+          share(solved),
+        ]),
+    ),
+    '',
+    'Strategies that do not do the task, on the tasks that need calls. Mean and largest share of the maximum reward:',
+    '',
+    markdownTable(
+      ['strategy', 'tasks', ...presets.flatMap((name) => [`\`${name}\``, 'largest']), 'solved exactly'],
+      results
+        .filter(isFalsePass)
+        .map(({ name, tasks: own, earned, largest, solved }) => [
+          name,
+          String(own),
+          ...presets.flatMap((preset) => [share(earned[preset]!), share(largest[preset]!)]),
+          share(solved),
+        ]),
     ),
     '',
     'Ranking of right probes above wrong ones (area under the curve; ½ is chance):',

@@ -1,6 +1,6 @@
 import type { EpisodeRuntime } from './episode-runtime.js'
 import type { EpisodeLimits } from './limits.js'
-import { createReferenceSource, groundTruthScript } from './reference-source.js'
+import { createReferenceSource, referenceScript } from './reference-source.js'
 import type { Rollout } from './rollout.js'
 import { runEpisode } from './run-episode.js'
 import type { Task } from './task.js'
@@ -18,7 +18,7 @@ export const playReference = (
 ): Promise<Rollout> =>
   runEpisode(
     task,
-    createReferenceSource(groundTruthScript(task, runtime.toolCallFormat), runtime),
+    createReferenceSource(referenceScript(task, runtime, limits), runtime),
     runtime,
     limits,
     signal,

@@ -1,14 +1,16 @@
 import { createHash } from 'node:crypto'
-import type { SeedStateCache, Session } from '../../servers/kernel/index.js'
+import { responseText, type SeedStateCache, type Session } from '../../servers/kernel/index.js'
 import type { StateDigests } from '../reward/index.js'
 import { EpisodeError } from './errors.js'
 import type { Task } from './task.js'
 import type { Catalogue } from './toolset.js'
 
-/** State hashes of a task's environments by name: at the start, and after the ground truth. */
+/** State hashes of a task's environments by name, at the start and after the ground truth, and what its calls return. */
 export interface EnvironmentStates {
   readonly initial: ReadonlyMap<string, string>
   readonly expected: ReadonlyMap<string, string>
+  /** Results of the ground truth's calls: JSON. */
+  readonly results: readonly string[]
 }
 
 /** Opens a fresh session of every environment of a task. @throws EpisodeError `bad_task` for an unknown or repeated environment */
@@ -40,19 +42,21 @@ export const statesHash = (states: ReadonlyMap<string, string>): string =>
 export function statesAtEnd(task: Task, catalogue: Catalogue, seedStates: SeedStateCache): EnvironmentStates {
   const sessions = openSessions(task, catalogue, seedStates)
   const initial = hashesOf(sessions)
+  const results: string[] = []
   for (const [i, { name, arguments: args }] of task.groundTruth.entries()) {
     const environment = task.toolset.find(({ tool }) => tool === name)?.environment
     const result = environment === undefined ? undefined : sessions.get(environment)?.call(name, args)
     if (result === undefined) throw new EpisodeError('bad_task', `ground-truth call ${i}: ${name} is not offered`)
     if (!result.ok)
       throw new EpisodeError('bad_task', `ground-truth call ${i}: ${name}: ${result.message}`.slice(0, 400))
+    results.push(responseText(result))
   }
-  return { initial, expected: hashesOf(sessions) }
+  return { initial, expected: hashesOf(sessions), results }
 }
 
 /** Returns the digests for the reward. @param actual  the hashes of the task's environments at the end of the rollout */
 export function digestsOf(
-  { initial, expected }: EnvironmentStates,
+  { initial, expected }: Pick<EnvironmentStates, 'initial' | 'expected'>,
   actual: ReadonlyMap<string, string>,
 ): StateDigests[] {
   return [...actual].map(([environment, hash]) => ({

@@ -145,9 +145,8 @@ function driverOf(parts: DriverParts, from: Progress): EpisodeDriver {
         end = 'call_limit'
         break
       }
-      const { entry, payload } = await executeCall(call, offered, user.turn, (tool, args) =>
-        callEnvironment(tool, args, signal),
-      )
+      const inEnvironment: Parameters<typeof executeCall>[3] = (tool, args) => callEnvironment(tool, args, signal)
+      const { entry, payload } = await executeCall(call, offered, user.turn, inEnvironment, results)
       calls.push(entry)
       turns.push(user.turn)
       responses.push(payload)

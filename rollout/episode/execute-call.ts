@@ -1,5 +1,6 @@
 import { type ToolResponse, takesArguments } from '../../servers/kernel/index.js'
 import type { JsonObject, LoggedCall } from '../reward/index.js'
+import { describeBound, withResults } from './bound-values.js'
 import type { ParsedCall } from './tool-call-format.js'
 import type { RoutedTool } from './toolset.js'
 
@@ -19,14 +20,24 @@ export interface ExecutedCall {
 /**
  * Executes a call that passes validity levels 1 and 2, and answers any other call with an error that the policy can read.
  * @param turn  index of the current user turn: tools of later turns do not exist yet
+ * @param earlier  results of the calls before this one in its message, from which the call may take values
  */
 export async function executeCall(
-  call: ParsedCall,
+  parsed: ParsedCall,
   offered: readonly RoutedTool[],
   turn: number,
   callEnvironment: (tool: RoutedTool, args: JsonObject) => ToolResponse | Promise<ToolResponse>,
+  earlier: readonly ToolResponse[],
 ): Promise<ExecutedCall> {
-  if (call.malformed) return { entry: call, payload: refusal('malformed_call', 'The call block could not be read.') }
+  if (parsed.malformed)
+    return { entry: parsed, payload: refusal('malformed_call', 'The call block could not be read.') }
+  const call = withResults(parsed, earlier)
+  // Without its values the call has no arguments that could be scored.
+  if (!call || call.malformed)
+    return {
+      entry: { malformed: true, raw: describeBound(parsed) },
+      payload: refusal('missing_value', 'A value that the call takes from an earlier result is not there.'),
+    }
   const entry = { name: call.name, arguments: call.arguments, ok: false }
   const tool = offered.find(({ name }) => name === call.name)
   const isEarly = (tool?.from ?? 0) > turn

@@ -1,3 +1,4 @@
+export * from './bound-values.js'
 export * from './chat-template.js'
 export * from './demonstrations.js'
 export * from './environment-states.js'

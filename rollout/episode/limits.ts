@@ -23,4 +23,6 @@ export const CALL_LIMITS = {
   nameBytes: 128,
   /** Nesting levels of the arguments; tools need three at most. */
   depth: 64,
+  /** Characters of the JSON values that a call takes from earlier results. A result may repeat its call's arguments, so copies could double with each call. */
+  boundChars: 16_384,
 } as const

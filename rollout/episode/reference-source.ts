@@ -1,7 +1,10 @@
 import type { TokenSource } from '../engine/types.js'
 import type { EpisodeRuntime } from './episode-runtime.js'
+import type { EpisodeLimits } from './limits.js'
+import { type Block, blocksOf } from './reference-blocks.js'
 import type { Task } from './task.js'
 import type { ToolCallFormat } from './tool-call-format.js'
+import { BLOCK_LIMITS } from './tool-call-formats/call-block.js'
 
 /** The final message of a reference solution's turn without facts or questions. */
 export const CLOSING = 'Done.'
@@ -25,6 +28,24 @@ export function groundTruthScript(
       .map((call) => toolCallFormat.writeCall(call.name, call.arguments)),
     closingOf(task, turn),
   ])
+}
+
+/**
+ * Returns the assistant messages of a reference solution in the runtime's tool-call format. A format with several calls in a message gets
+ * blocks (`reference-blocks.ts`), as far as they fit the limit of a turn.
+ * @throws EpisodeError `bad_task` if a call of the ground truth fails, in a format with several calls
+ */
+export function referenceScript(
+  task: Task,
+  { tokenizer, toolCallFormat, prepare }: Pick<EpisodeRuntime, 'tokenizer' | 'toolCallFormat' | 'prepare'>,
+  { maxTurnTokens }: Pick<EpisodeLimits, 'maxTurnTokens'>,
+): string[] {
+  const { writeCalls } = toolCallFormat
+  if (!writeCalls) return groundTruthScript(task, toolCallFormat)
+  const { results } = prepare(task).expected()
+  const fits = (block: Block): boolean =>
+    block.length <= BLOCK_LIMITS.calls && tokenizer.tokenize(writeCalls(block), true).length < maxTurnTokens
+  return task.turns.flatMap((_, turn) => [...blocksOf(task, results, turn, fits).map(writeCalls), closingOf(task, turn)])
 }
 
 /**

@@ -130,7 +130,7 @@ export interface FormatFit {
 }
 
 /** A model without a setting for thoughts has one fit. Thoughts need more tokens than a turn usually has, so "off" comes first. */
-const PREFERRED = ['hermes-no-thinking', 'hermes', 'granite', 'hermes-thinking']
+const PREFERRED = ['hermes-no-thinking', 'hermes', 'granite', 'hermes-thinking', 'code-block']
 
 /** Returns all tool-call formats with their fit, the recommended one first. */
 export function formatFits(tokenizer: Parameters<typeof checkModel>[0]): FormatFit[] {

@@ -1,10 +1,29 @@
 import type { OfferedTool } from '../../servers/kernel/index.js'
 import type { JsonObject, LoggedCall } from '../reward/index.js'
 
+/** A place in a JSON value: keys of objects and indices of arrays, from the outside to the inside. */
+export type Place = readonly (string | number)[]
+
+/** A value in a call's arguments that is taken from the result of an earlier call of the same message. */
+export interface BoundValue {
+  /** The place in the arguments, which hold null there. */
+  readonly at: Place
+  /** How many calls back the result is: 1 is the call before this one. */
+  readonly back: number
+  /** The place in the result. */
+  readonly path: Place
+}
+
+/** A call that the policy wrote. */
+export interface ReadableCall {
+  readonly malformed?: false
+  readonly name: string
+  readonly arguments: JsonObject
+  readonly bound?: readonly BoundValue[]
+}
+
 /** A call block as the policy wrote it: readable, or malformed. */
-export type ParsedCall =
-  | { readonly malformed?: false; readonly name: string; readonly arguments: JsonObject }
-  | Extract<LoggedCall, { malformed: true }>
+export type ParsedCall = ReadableCall | Extract<LoggedCall, { malformed: true }>
 
 /** Characters of a message, as [start, end). */
 export type Span = readonly [start: number, end: number]
@@ -55,6 +74,8 @@ export interface ToolCallFormat {
   prose(message: string): string
   /** Writes a message with one call, for reference solutions. */
   writeCall(name: string, args: JsonObject): string
+  /** Writes a message with several calls, which may take values from results; null: a message of a reference solution has one call. */
+  readonly writeCalls: ((calls: readonly ReadableCall[]) => string) | null
   /** Writes a message with one malformed call, which the demonstrations for a base model contain. */
   writeBrokenCall(name: string, args: JsonObject): string
   /**

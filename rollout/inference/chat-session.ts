@@ -4,9 +4,10 @@ import {
   type Environment,
   type McpConnection,
   offeredTool,
+  type ToolResponse,
 } from '../../servers/kernel/index.js'
 import type { Token } from '../engine/index.js'
-import { executeCall, type ParsedCall, type RoutedTool } from '../episode/index.js'
+import { executeCall, type ParsedCall, type RoutedTool, withResults } from '../episode/index.js'
 import { complete } from './completion.js'
 import { ConversationError } from './errors.js'
 import type { ServedPolicy } from './policy.js'
@@ -104,16 +105,21 @@ export async function createChatSession(policy: ServedPolicy, options: ChatSessi
         events.onTurn()
         if (isCut) return 'cut'
         if (answer.parsed.length === 0) return 'answered'
-        const payloads: string[] = []
+        const results: ToolResponse[] = []
         for (const call of answer.parsed) {
-          events.onCall(call)
-          const { entry, payload } = await executeCall(call, tools, 0, ({ environment, name }, args) =>
-            connections.get(environment)!.callTool(name, { ...args }, signal),
+          events.onCall(call.malformed ? call : (withResults(call, results) ?? call))
+          const { entry, payload } = await executeCall(
+            call,
+            tools,
+            0,
+            ({ environment, name }, args) => connections.get(environment)!.callTool(name, { ...args }, signal),
+            results,
           )
-          events.onResult(payload, !entry.malformed && entry.ok)
-          payloads.push(payload)
+          const ok = entry.malformed !== true && entry.ok
+          events.onResult(payload, ok)
+          results.push({ ok, text: payload })
         }
-        prompt = [...transcript, ...renderer.toolResults(payloads)]
+        prompt = [...transcript, ...renderer.toolResults(results.map(({ text: payload }) => payload))]
         transcript = prompt
       }
       return 'turn_limit'

@@ -127,7 +127,10 @@ function createAnswer({ tokenizer, toolCallFormat }: ServedPolicy, onPiece: (pie
     finish(): Completion {
       const text = toolCallFormat.prose(whole).trimEnd()
       const parsed = toolCallFormat.parseCalls(whole)
-      const calls = parsed.flatMap((call): MadeCall[] =>
+      // A client makes the calls, and OpenAI's form of a call has no place for results that are not there yet. So the policy writes the calls
+      // from the first one that takes a result again, when it has read the results.
+      const waiting = parsed.findIndex((call) => !call.malformed && call.bound !== undefined)
+      const calls = (waiting < 0 ? parsed : parsed.slice(0, waiting)).flatMap((call): MadeCall[] =>
         call.malformed
           ? []
           : [

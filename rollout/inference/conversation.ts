@@ -60,7 +60,7 @@ export function promptOf({ tools, messages }: Conversation, { toolCallFormat, re
       if (said.role !== 'assistant')
         throw new ConversationError('bad_order', `after a user message, ${said.role} is not allowed`)
       if (at === turns.length) throw new ConversationError('bad_order', 'the last message must not be the assistant’s')
-      const parts = [said.text, ...said.calls.map((call) => textOfCall(call, toolCallFormat))]
+      const parts = [said.text, ...writtenCalls(said.calls, toolCallFormat)]
       tokens.push(...renderer.assistantTurn(parts.filter((part) => part !== '').join('\n')))
       if (said.calls.length > 0) {
         const results: ToolMessage[] = []
@@ -94,6 +94,19 @@ export function promptOf({ tools, messages }: Conversation, { toolCallFormat, re
       )
     throw cause
   }
+}
+
+type ToolMessage = Extract<Message, { readonly role: 'tool' }>
+
+/**
+ * Writes the calls of a message in the form of the policy: together, if the format has a form for several calls and all of them can be
+ * read.
+ */
+function writtenCalls(calls: readonly PastCall[], toolCallFormat: ToolCallFormat): string[] {
+  const readable = calls.filter((call) => 'arguments' in call)
+  if (!toolCallFormat.writeCalls || readable.length < calls.length || calls.length === 0)
+    return calls.map((call) => textOfCall(call, toolCallFormat))
+  return [toolCallFormat.writeCalls(readable.map(({ name, arguments: args }) => ({ name, arguments: args })))]
 }
 
 type ToolMessage = Extract<Message, { readonly role: 'tool' }>

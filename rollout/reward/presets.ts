@@ -1,11 +1,12 @@
 import { CodedError } from '../../common/errors/index.js'
+import { ORCHESTRATION } from './orchestration.js'
 import { OUTCOME } from './outcome.js'
 import { PAPER } from './paper.js'
 import type { RewardPreset } from './preset.js'
 
 /** All reward presets of this version, by name. */
 export const REWARD_PRESETS: ReadonlyMap<string, RewardPreset> = new Map(
-  [PAPER, OUTCOME].map((preset) => [preset.name, preset]),
+  [PAPER, OUTCOME, ORCHESTRATION].map((preset) => [preset.name, preset]),
 )
 
 /** Error of an unknown reward preset. */

@@ -12,7 +12,7 @@ const DEMOS = {
     tasks: integer(300),
     samples: integer(2),
     // Reward presets to train with. The evaluation reports the rewards of all presets.
-    reward: { type: 'string', standard: 'paper', choices: ['paper', 'outcome'] },
+    reward: { type: 'string', standard: 'paper', choices: ['paper', 'outcome', 'orchestration'] },
     gpu: { type: 'boolean', standard: false },
   },
   smollm2: { seed: integer(0, 0), versions: integer(14), tasks: integer(100), samples: integer(8) },

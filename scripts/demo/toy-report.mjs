@@ -1,4 +1,4 @@
-const REWARDS = ['paper', 'outcome']
+const REWARDS = ['paper', 'outcome', 'orchestration']
 
 /** Returns the measures of the base and of the adapter at one kind of sampling. @param kind  `greedy` or `sampled` */
 export function compared({ policies: [base, trained] }, kind, reward) {

@@ -10,6 +10,8 @@ export const EPISODE_SERVER_LIMITS = {
   idleMs: 60 * 60_000,
   /** Bytes of one request: the arguments of a call, or the actions of a resumed episode. */
   requestBytes: 1024 * 1024,
+  /** Bytes of a request that verifies a rollout of NeMo Gym. It has the whole rollout, in training also with its tokens. */
+  verifyBytes: 32 * 1024 * 1024,
   /** Time to send a complete request. */
   requestTimeoutMs: 30_000,
   /** Seconds until a client should retry when the server is full. */
@@ -18,6 +20,4 @@ export const EPISODE_SERVER_LIMITS = {
   tasksPerPage: 1000,
   /** Tasks in the list of the playground: people do not read longer lists. */
   playgroundTasks: 1000,
-  /** Characters of one message to the user. */
-  sayingChars: 64 * 1024,
 } as const

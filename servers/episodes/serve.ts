@@ -1,10 +1,10 @@
-import { Hono } from 'hono'
+import { Hono, type MiddlewareHandler } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
 import { accessRefusal, hostsOf, type Listening, listen } from '../../common/http/index.js'
 import { EPISODE_SERVER_LIMITS } from './limits.js'
 import { episodeApi } from './wire/episode-api.js'
 import { episodeMcp } from './wire/mcp.js'
-import { nemoGymApi } from './wire/nemo-gym.js'
+import { nemoGymApi, VERIFY_PATH } from './wire/nemo-gym.js'
 import { orsApi } from './wire/ors.js'
 import type { EpisodeService } from './wire/service.js'
 import { taskMcp } from './wire/task-mcp.js'
@@ -32,20 +32,8 @@ export async function serveEpisodes(service: EpisodeService, options: ServeOptio
     const refused = accessRefusal(req.raw, access)
     return refused ? Response.json({ error: refused.code, message: refused.message }, { status: 403 }) : await next()
   })
-  app.use(
-    bodyLimit({
-      maxSize: EPISODE_SERVER_LIMITS.requestBytes,
-      onError: () =>
-        Response.json(
-          {
-            error: 'too_large',
-            message: `the request is too large: send at most ${EPISODE_SERVER_LIMITS.requestBytes} bytes`,
-          },
-          // The server does not read the rest of the body.
-          { status: 413, headers: { connection: 'close' } },
-        ),
-    }),
-  )
+  const [small, large] = [limited(EPISODE_SERVER_LIMITS.requestBytes), limited(EPISODE_SERVER_LIMITS.verifyBytes)]
+  app.use((context, next) => (context.req.path === VERIFY_PATH ? large : small)(context, next))
   app.get('/health', () => Response.json({ status: 'ok', episodes: service.episodes.size }))
   // First, because its sessions use the paths of all others as names of tools.
   app.route('/', nemoGymApi(service))
@@ -68,3 +56,15 @@ export async function serveEpisodes(service: EpisodeService, options: ServeOptio
     },
   }
 }
+
+/** Creates a handler that rejects larger requests. */
+const limited = (maxSize: number): MiddlewareHandler =>
+  bodyLimit({
+    maxSize,
+    onError: () =>
+      Response.json(
+        { error: 'too_large', message: `the request is too large: send at most ${maxSize} bytes` },
+        // The server does not read the rest of the body.
+        { status: 413, headers: { connection: 'close' } },
+      ),
+  })

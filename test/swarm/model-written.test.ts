@@ -65,6 +65,16 @@ test('the paths of all protocols are names of tools for a model, and open, score
     assert.is(verified.reward, expected.score().total)
   }))
 
+test('NeMo Gym may send the tokens of a rollout to verify, and a call is no larger than any request', () =>
+  served(async (ask) => {
+    const cookie = await seeded(ask)
+    const generation_token_ids = Array.from({ length: 300_000 }, (_, i) => i % 50_000)
+    const output = [{ ...called('list_books', '{}'), generation_token_ids }]
+    const verified = await ask('/verify', JSON.stringify({ ...row, response: { output } }), cookie)
+    assert.is(verified.status, 200)
+    assert.is((await ask('/list_books', JSON.stringify({ shelf: 'x'.repeat(2 ** 20) }), cookie)).status, 413)
+  }))
+
 test('wrong calls cost the same, in whichever form a model writes them', () =>
   served(async (ask) => {
     const right = task.groundTruth[0]!

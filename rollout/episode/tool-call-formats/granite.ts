@@ -1,3 +1,4 @@
+import { jsonNotation } from './json-notation.js'
 import { spacedJson } from './spaced-json.js'
 import { taggedCalls } from './tagged-calls.js'
 
@@ -10,5 +11,5 @@ export const GRANITE = taggedCalls({
   user: USER,
   results: `${USER}\n`,
   assistant: '<|start_of_role|>assistant<|end_of_role|>',
-  callText: (name, args) => spacedJson({ name, arguments: args }),
+  notation: jsonNotation((name, args) => spacedJson({ name, arguments: args })),
 })

@@ -1,3 +1,4 @@
+import { jsonNotation } from './json-notation.js'
 import { type Marks, taggedCalls } from './tagged-calls.js'
 
 const CHATML: Marks = {
@@ -5,7 +6,7 @@ const CHATML: Marks = {
   turnEnd: '<|im_end|>',
   user: '<|im_start|>user\n',
   assistant: '<|im_start|>assistant\n',
-  callText: (name, args) => JSON.stringify({ name, arguments: args }),
+  notation: jsonNotation((name, args) => JSON.stringify({ name, arguments: args })),
 }
 
 /** Hermes' tool calls in Qwen's ChatML: JSON between tags that are single tokens of the vocabulary. Results are a turn of the user. */

@@ -1,9 +1,6 @@
 import type { JsonObject } from '../../reward/index.js'
-import type { Opening, ParsedCall, Piece, Span, ToolCallFormat } from '../tool-call-format.js'
-import { readJsonCall } from './json-call.js'
+import type { Opening, ParsedCall, Piece, ReadableCall, Span, ToolCallFormat } from '../tool-call-format.js'
 
-const CALL_OPEN = '<tool_call>'
-const CALL_CLOSE = '</tool_call>'
 const RESULT_OPEN = '<tool_response>'
 const RESULT_CLOSE = '</tool_response>'
 
@@ -14,7 +11,23 @@ const NEWLINE: Piece = { markup: '\n' }
 const THOUGHT_OPEN = '<think>'
 const THOUGHT_CLOSE = '</think>'
 
-/** The differences between formats that write a call as JSON between tags and its result as a turn of the user. */
+/** How calls are written between two tags. */
+export interface CallNotation {
+  readonly open: string
+  readonly close: string
+  /** Returns the calls between the tags; undefined if the text cannot be parsed. */
+  read(text: string): readonly ParsedCall[] | undefined
+  /** Returns the ranges of the calls' arguments between the tags, also of malformed calls. */
+  spans(text: string): Span[]
+  /** Writes a call, without the tags. Outside JSON strings it contains no `<`. */
+  write(name: string, args: JsonObject): string
+  /** Writes several calls; undefined: the notation has one call between tags. */
+  writeAll?(calls: readonly ReadableCall[]): string
+  /** The character whose last occurrence a written call cannot lack. */
+  readonly end: string
+}
+
+/** The differences between formats that write calls between tags and their results as a turn of the user. */
 export interface Marks {
   readonly name: string
   /** The control token that ends every turn. */
@@ -27,23 +40,23 @@ export interface Marks {
   readonly assistant: string
   /** See `ToolCallFormat`; default: null. */
   readonly thinking?: ToolCallFormat['thinking']
-  /** Writes the JSON of a call in the form of the model's template. */
-  callText(name: string, args: JsonObject): string
+  readonly notation: CallNotation
 }
 
-/** Creates a format with Hermes' tool calls: JSON between `<tool_call>` and `</tool_call>`. Turns end with a control token and a line break. */
+/** Creates a format with calls between tags. Turns end with a control token and a line break. */
 export function taggedCalls(marks: Marks): ToolCallFormat {
-  const { name, turnEnd, user, results = user, assistant, thinking = null, callText } = marks
+  const { name, turnEnd, user, results = user, assistant, thinking = null, notation } = marks
+  const { open, close } = notation
   const thinks = thinking === 'on'
-  const tags = [CALL_OPEN, CALL_CLOSE, RESULT_OPEN, RESULT_CLOSE, ...(thinks ? [THOUGHT_OPEN, THOUGHT_CLOSE] : [])]
+  const tags = [open, close, RESULT_OPEN, RESULT_CLOSE, ...(thinks ? [THOUGHT_OPEN, THOUGHT_CLOSE] : [])]
   const spoken = (message: string): string => (thinks ? message.slice(thoughtsEnd(message)) : message)
   const next: Piece = { markup: `${turnEnd}\n${assistant}` }
 
-  const writeCall = (called: string, args: JsonObject): string => {
-    const json = callText(called, args)
-    const spellsTag = tags.some((tag) => json.includes(tag))
-    return `${CALL_OPEN}\n${spellsTag ? escaped(json) : json}\n${CALL_CLOSE}`
+  const between = (text: string): string => {
+    const spellsTag = tags.some((tag) => text.includes(tag))
+    return `${open}\n${spellsTag ? escaped(text) : text}\n${close}`
   }
+  const writeCall = (called: string, args: JsonObject): string => between(notation.write(called, args))
   return {
     name,
     tags,
@@ -54,17 +67,18 @@ export function taggedCalls(marks: Marks): ToolCallFormat {
       ...templateInput(opening),
       ...(thinking === null ? {} : { enable_thinking: thinks }),
     }),
-    parseCalls: (message) => parseCalls(spoken(message)),
+    parseCalls: (message) => parseCalls(spoken(message), notation),
     argumentSpans(message) {
       const from = message.length - spoken(message).length
-      return argumentSpans(message.slice(from)).map(([start, end]) => [from + start, from + end])
+      return argumentSpans(message.slice(from), notation).map(([start, end]) => [from + start, from + end])
     },
-    prose: (message) => prose(spoken(message)),
+    prose: (message) => prose(spoken(message), notation),
     writeCall,
+    writeCalls: notation.writeAll ? (calls) => between(notation.writeAll!(calls)) : null,
     writeBrokenCall(called, args) {
       const text = writeCall(called, args)
-      const brace = text.lastIndexOf('}')
-      return text.slice(0, brace) + text.slice(brace + 1)
+      const at = text.lastIndexOf(notation.end)
+      return text.slice(0, at) + text.slice(at + 1)
     },
     toolResults(payloads) {
       const blocks = payloads.flatMap((payload, i): Piece[] => [
@@ -99,39 +113,35 @@ const templateInput = ({ tools, system, userTurn }: Opening): Readonly<Record<st
   add_generation_prompt: true,
 })
 
-function parseCalls(message: string): ParsedCall[] {
-  const [, ...blocks] = message.split(CALL_OPEN)
-  return blocks.map((block) => {
-    const end = block.indexOf(CALL_CLOSE)
+function parseCalls(message: string, { open, close, read }: CallNotation): ParsedCall[] {
+  const [, ...blocks] = message.split(open)
+  return blocks.flatMap((block): readonly ParsedCall[] => {
+    const end = block.indexOf(close)
     const raw = end < 0 ? block : block.slice(0, end)
-    return (end < 0 ? undefined : readJsonCall(raw, 'arguments')) ?? { malformed: true, raw: CALL_OPEN + raw }
+    return (end < 0 ? undefined : read(raw)) ?? [{ malformed: true, raw: open + raw }]
   })
 }
 
-function prose(message: string): string {
-  const [before, ...blocks] = message.split(CALL_OPEN)
+function prose(message: string, { open, close, read }: CallNotation): string {
+  const [before, ...blocks] = message.split(open)
   const rest = blocks.map((block) => {
-    const end = block.indexOf(CALL_CLOSE)
-    const isCall = end >= 0 && readJsonCall(block.slice(0, end), 'arguments') !== undefined
-    return isCall ? block.slice(end + CALL_CLOSE.length) : CALL_OPEN + block
+    const end = block.indexOf(close)
+    const isReadable = end >= 0 && read(block.slice(0, end)) !== undefined
+    return isReadable ? block.slice(end + close.length) : open + block
   })
   return [before, ...rest].join('')
 }
 
-const ARGUMENTS = /"arguments"\s*:/
-
-/** Returns the range after the key `arguments` in each block, readable or not. */
-function argumentSpans(message: string): Span[] {
-  const spans: Span[] = []
-  for (let open = message.indexOf(CALL_OPEN); open >= 0; open = message.indexOf(CALL_OPEN, open + 1)) {
-    const next = message.indexOf(CALL_OPEN, open + 1)
-    const rest = message.slice(0, next < 0 ? undefined : next)
-    const close = rest.indexOf(CALL_CLOSE, open)
-    const end = close < 0 ? rest.length : close
-    const key = ARGUMENTS.exec(message.slice(open, end))
-    if (key) spans.push([open + key.index + key[0].length, end])
-  }
-  return spans
+/** Returns the ranges of arguments in each block, readable or not. */
+function argumentSpans(message: string, { open, close, spans }: CallNotation): Span[] {
+  const [before, ...blocks] = message.split(open)
+  let from = before!.length
+  return blocks.flatMap((block) => {
+    const start = from + open.length
+    from = start + block.length
+    const end = block.indexOf(close)
+    return spans(end < 0 ? block : block.slice(0, end)).map(([low, high]): Span => [start + low, start + high])
+  })
 }
 
 /** Escapes every `<` of a JSON text, which then contains no tag. */

@@ -18,6 +18,7 @@ import { finishedResponse, messagesIn } from './response-messages.js'
 import type { EpisodeService } from './service.js'
 
 const COOKIE = 'prove_session'
+export const VERIFY_PATH = '/verify'
 
 const seeding = z.looseObject({ verifier_metadata: z.looseObject({ task: z.string() }) })
 const verifying = seeding.extend({ response: finishedResponse })
@@ -61,20 +62,20 @@ export function nemoGymApi(service: EpisodeService): Hono {
     if (sid === undefined) return next()
     const { path } = context.req
     const text = await context.req.text()
-    const body = path === '/seed_session' || path === '/verify' ? readOrNull(text) : null
+    const body = path === '/seed_session' || path === VERIFY_PATH ? readOrNull(text) : null
     if (path === '/seed_session' && isTask(body)) return seed(context, body)
     keepCookie(context, sid)
     const id = sessions.get(sid)
     if (id === undefined)
       throw new EpisodeServerError('unknown_episode', 'no session for this cookie: call seed_session first')
     return episodes.use(id, ({ episode }) =>
-      path === '/verify' && seeding.safeParse(body).data?.verifier_metadata.task === episode.task.id
+      path === VERIFY_PATH && seeding.safeParse(body).data?.verifier_metadata.task === episode.task.id
         ? verified(context, body, episode)
         : called(context, text, episode),
     )
   })
   app.post('/seed_session', async (context) => seed(context, await jsonBody(context)))
-  app.post('/verify', () => {
+  app.post(VERIFY_PATH, () => {
     throw new EpisodeServerError('unknown_episode', 'the request has no cookie of a session: call seed_session first')
   })
   app.onError((error, context) => {

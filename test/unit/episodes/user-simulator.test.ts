@@ -191,7 +191,7 @@ test('a decision of the second request counts as the model’s', () =>
     assert.is(asked.length, 3)
     const [first, second] = episode.actions
     assert.equal(first, {
-      ...{ type: 'say', text: 'Hm.' },
+      ...{ text: 'Hm.', calls: [] },
       understood: { asked: false, by: RULES, problems: ['not_json', 'server_error'] },
     })
     assert.equal(second, { text: 'Hm.', calls: [], understood: { asked: true, by: 'tiny-teacher' } })

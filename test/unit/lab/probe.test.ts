@@ -5,7 +5,7 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { tables } from '../../../lab/commands/probe.js'
 import { type Probed, type ProbeResult, probe } from '../../../lab/probe.js'
-import { PROBES } from '../../../lab/probes.js'
+import { FALSE_PASS_PROBES, PROBES } from '../../../lab/probes.js'
 import { areaUnderCurve } from '../../../tasks/dataset/index.js'
 import { checkout } from '../../support/checkout.js'
 import { examples, runtime } from '../../support/episodes.js'
@@ -25,12 +25,12 @@ test('every probe applies to some task, and the reference answers get the maximu
   assert.is(found.tasks, examples.length)
   assert.equal(
     found.results.map(({ name }) => name),
-    PROBES.map(({ name }) => name),
+    [...PROBES, ...FALSE_PASS_PROBES].map(({ name }) => name),
   )
   for (const { name, tasks } of found.results)
     assert.ok(tasks > 0 || name === 'independent calls of a turn in another order', name)
   const [reference] = found.results
-  assert.equal(reference!.full, { paper: 1, outcome: 1 })
+  assert.equal(reference!.full, { paper: 1, outcome: 1, orchestration: 1 })
   assert.is(reference!.solved, 1)
 })
 
@@ -58,6 +58,19 @@ test('under outcome, failed calls get less reward than half of the calls or no c
   assert.ok(failed.outcome! < resultOf(found, 'the first half').earned.outcome!)
 })
 
+test('a message without calls earns nothing where calls are needed, and calls with empty arguments earn most from paper', async () => {
+  const found = await once()
+  for (const start of ['no calls, an empty message', 'no calls, “Let me look'])
+    assert.equal(resultOf(found, start).largest, { paper: 0, outcome: 0, orchestration: 0 }, start)
+  const { earned, largest } = resultOf(found, 'each tool once with empty arguments, empty')
+  assert.ok(earned.outcome! <= 0 && earned.paper! > 0 && largest.paper! >= earned.paper!, JSON.stringify(earned))
+  for (const start of ['stops after the first call', 'stops before the last call']) {
+    const { largest: most, full, solved } = resultOf(found, start)
+    assert.ok(most.outcome! <= 0.5 && most.paper! < 1, `${start}: ${JSON.stringify(most)}`)
+    assert.is(full.outcome! + full.paper! + solved, 0, start)
+  }
+})
+
 test('outcome ranks right above wrong probes better than paper does', async () => {
   const { paper, outcome } = (await once()).rankings
   assert.ok(outcome!.over > paper!.over && outcome!.within > paper!.within)
@@ -67,7 +80,7 @@ test('outcome ranks right above wrong probes better than paper does', async () =
 test('the document has a row for every probe', async () => {
   const document = readFileSync(join(checkout, 'docs', 'reward.md'), 'utf8')
   const shown = tables(await once())
-  for (const { name } of PROBES) {
+  for (const { name } of [...PROBES, ...FALSE_PASS_PROBES]) {
     assert.ok(document.includes(`| ${name} |`), `docs/reward.md lacks: ${name}`)
     assert.ok(shown.includes(`| ${name} |`), name)
   }
