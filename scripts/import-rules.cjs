@@ -140,7 +140,6 @@ const ONE_ADAPTER = {
   pidusage: '^rollout/engine/memory-guard\\.ts$',
   level: '^(node/store/store|coordinator/ledger/event-log)\\.ts$',
   '@modelcontextprotocol/(sdk|server)': '^servers/kernel/mcp/',
-  '@seriousme/openapi-schema-validator': '^servers/authoring/importing/openapi\\.ts$',
   protobufjs: '^proto/',
   'hyparquet-writer': '^(tasks/dataset/parquet|coordinator/report/run-tables)\\.ts$',
   echarts: '^(tasks/dataset/plots|coordinator/dashboard/charts)\\.ts$',

@@ -5,6 +5,12 @@ import type { Hono } from 'hono'
 /** The server of `ws`, without a port, which takes over connections that routes upgrade to WebSockets. */
 export type WebSockets = NonNullable<Parameters<typeof serve>[0]['websocket']>['server']
 
+/**
+ * Milliseconds for which a connection stays open between requests. Longer than clients keep unused connections (Go 90 s), because a
+ * request on a connection that the server is closing is lost.
+ */
+const KEEP_ALIVE_MS = 120_000
+
 export interface ListenOptions {
   /** Name or address. */
   readonly host: string
@@ -28,7 +34,7 @@ export async function listen(
   { fetch }: Pick<Hono, 'fetch'>,
   { host, port, requestTimeoutMs, webSockets }: ListenOptions,
 ): Promise<Listening> {
-  const serverOptions = { requestTimeout: requestTimeoutMs }
+  const serverOptions = { requestTimeout: requestTimeoutMs, keepAliveTimeout: KEEP_ALIVE_MS }
   const listener = await new Promise<ServerType>((resolve, reject) => {
     const websocket = webSockets === undefined ? {} : { websocket: { server: webSockets } }
     const starting = serve({ fetch, hostname: host, port, serverOptions, ...websocket }, () => resolve(starting))

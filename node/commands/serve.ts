@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { Command } from 'commander'
 import { integerOption, stopSignal } from '../../common/cli/index.js'
 import { isLoopback } from '../../common/http/index.js'
-import { serveOpenAi } from '../../rollout/inference/index.js'
+import { SERVE_LIMITS, serveOpenAi } from '../../rollout/inference/index.js'
 import { interrupted, NodeError } from '../report/errors.js'
 import { type ModelOptions, openNamedPolicy, withModelOptions } from './model-options.js'
 
@@ -12,19 +12,28 @@ interface ServeOptions extends ModelOptions {
   readonly token?: string
   readonly name?: string
   readonly slots: number
+  readonly maxTokens: number
 }
 
 /** Adds `prove-node serve`: a published policy over OpenAI's protocol. */
 export function addServeCommand(program: Command): void {
-  withModelOptions(program.command('serve').description('Serve an adapter as OpenAI-compatible chat completions'))
+  withModelOptions(
+    program.command('serve').description('Serve an adapter over OpenAI’s API: chat completions and responses'),
+  )
     .option('--port <number>', 'port to listen on; 0 takes a free port', integerOption(0, 65_535), 8000)
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option('--token <key>', 'API key that clients must send; default: a random one if other machines can connect')
     .option('--name <id>', 'model name for clients; default: the base model and the version')
     .option('--slots <number>', 'most answers to one request (n)', integerOption(1, 8), 1)
+    .option(
+      '--max-tokens <number>',
+      'longest answer to a request that sets no limit, in tokens',
+      integerOption(1, 1_048_576),
+      SERVE_LIMITS.defaultMaxTokens,
+    )
     .action(async (folder: string | undefined, options: ServeOptions) => {
       const { signal: stop } = stopSignal(interrupted())
-      const { port, host, slots } = options
+      const { port, host, slots, maxTokens } = options
       const token = options.token ?? (isLoopback(host) ? null : randomBytes(24).toString('base64url'))
       const opened = await openNamedPolicy(folder, options, slots, stop)
       const policy = { ...opened, name: options.name ?? opened.name }
@@ -32,7 +41,7 @@ export function addServeCommand(program: Command): void {
         const onError = (error: unknown): void => {
           process.stderr.write(`prove-node: ${error instanceof Error ? error.message : error}\n`)
         }
-        const served = await serveOpenAi(policy, { port, host, token, onError }).catch(
+        const served = await serveOpenAi(policy, { port, host, token, maxTokens, onError }).catch(
           (cause: NodeJS.ErrnoException) => {
             if (cause.syscall === undefined) throw cause
             const why =

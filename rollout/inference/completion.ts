@@ -40,6 +40,14 @@ export interface Completion {
   readonly parsed: readonly ParsedCall[]
 }
 
+/** Returns the number of tokens that the context has left for an answer. @throws ConversationError `context_full` */
+export function capacityAfter(prompt: readonly Token[], { contextSize }: Pick<ServedPolicy, 'contextSize'>): number {
+  const capacity = contextSize - prompt.length
+  if (capacity >= 1) return capacity
+  const most = `at most ${contextSize - 1} leave tokens for an answer: shorten it`
+  throw new ConversationError('context_full', `the conversation has ${prompt.length} tokens; ${most}`)
+}
+
 /**
  * Samples answers to one prompt, in lockstep. To stream tokens, each token is a turn of the slot with its own seed.
  * @param onPiece  called with the pieces of each answer as they are sampled
@@ -52,12 +60,7 @@ export async function complete(
   signal: AbortSignal,
   onPiece: (choice: number, piece: Piece) => void = () => undefined,
 ): Promise<Completion[]> {
-  const capacity = policy.contextSize - prompt.length
-  if (capacity < 1) {
-    const most = `at most ${policy.contextSize - 1} leave tokens for an answer: shorten it`
-    throw new ConversationError('context_full', `the conversation has ${prompt.length} tokens; ${most}`)
-  }
-  const maxTokens = Math.min(options.maxTokens, capacity)
+  const maxTokens = Math.min(options.maxTokens, capacityAfter(prompt, policy))
   const seed = createHash('sha256').update(`prove/completion/1\n${options.seed}`).digest()
   const { temperature } = options
   const slots = Array.from({ length: choices }, (_, choice) => ({

@@ -1,6 +1,6 @@
 import type { OfferedTool } from '../../servers/kernel/index.js'
 import type { Token } from '../engine/index.js'
-import { EpisodeError } from '../episode/index.js'
+import { EpisodeError, type ToolCallFormat } from '../episode/index.js'
 import type { JsonObject } from '../reward/index.js'
 import { ConversationError } from './errors.js'
 import type { ServedPolicy } from './policy.js'
@@ -11,10 +11,19 @@ export interface MadeCall {
   readonly arguments: JsonObject
 }
 
+/** An earlier call whose arguments are not a JSON object. The policy reads them as the model wrote them. */
+export interface BrokenCall {
+  readonly id: string
+  readonly name: string
+  readonly rawArguments: string
+}
+
+export type PastCall = MadeCall | BrokenCall
+
 export type Message =
   | { readonly role: 'system'; readonly text: string }
   | { readonly role: 'user'; readonly text: string }
-  | { readonly role: 'assistant'; readonly text: string; readonly calls: readonly MadeCall[] }
+  | { readonly role: 'assistant'; readonly text: string; readonly calls: readonly PastCall[] }
   /** The result of a call, any text. */
   | { readonly role: 'tool'; readonly callId: string; readonly text: string }
 
@@ -51,11 +60,11 @@ export function promptOf({ tools, messages }: Conversation, { toolCallFormat, re
       if (said.role !== 'assistant')
         throw new ConversationError('bad_order', `after a user message, ${said.role} is not allowed`)
       if (at === turns.length) throw new ConversationError('bad_order', 'the last message must not be the assistant’s')
-      const parts = [said.text, ...said.calls.map(({ name, arguments: args }) => toolCallFormat.writeCall(name, args))]
+      const parts = [said.text, ...said.calls.map((call) => textOfCall(call, toolCallFormat))]
       tokens.push(...renderer.assistantTurn(parts.filter((part) => part !== '').join('\n')))
       if (said.calls.length > 0) {
-        const results = new Map<string, string>()
-        for (let turn = turns[at]; turn?.role === 'tool'; turn = turns[++at]) results.set(turn.callId, turn.text)
+        const results: ToolMessage[] = []
+        for (let turn = turns[at]; turn?.role === 'tool'; turn = turns[++at]) results.push(turn)
         tokens.push(...renderer.toolResults(resultsOf(said.calls, results)))
         // The tool-call format has no turn for results and a user message together.
         if (turns[at]?.role === 'user')
@@ -76,7 +85,7 @@ export function promptOf({ tools, messages }: Conversation, { toolCallFormat, re
     return tokens
   } catch (cause) {
     if (!(cause instanceof EpisodeError)) throw cause
-    if (cause.code === 'reserved_tag') throw new ConversationError('reserved_tag', cause.message, { cause })
+    if (cause.code === 'reserved_tag') throw new ConversationError('reserved_tag', cause.detail, { cause })
     if (cause.code === 'bad_template')
       throw new ConversationError(
         'not_written',
@@ -87,14 +96,34 @@ export function promptOf({ tools, messages }: Conversation, { toolCallFormat, re
   }
 }
 
-function resultsOf(calls: readonly MadeCall[], results: ReadonlyMap<string, string>): string[] {
-  const unknown = [...results.keys()].find((id) => !calls.some((call) => call.id === id))
-  if (unknown !== undefined) throw new ConversationError('bad_tool_result', `there is no call ${unknown}`)
-  return calls.map(({ id, name }) => {
-    const text = results.get(id)
+type ToolMessage = Extract<Message, { readonly role: 'tool' }>
+
+/** Returns the results in the order of the calls. Some servers give two calls of one turn the same id: their results are in order. */
+function resultsOf(calls: readonly PastCall[], results: readonly ToolMessage[]): string[] {
+  const left = new Map<string, string[]>()
+  for (const { callId, text } of results) left.set(callId, [...(left.get(callId) ?? []), text])
+  const texts = calls.map(({ id, name }) => {
+    const text = left.get(id)?.shift()
     if (text === undefined) throw new ConversationError('bad_tool_result', `the call ${id} of ${name} has no result`)
     return asJson(text)
   })
+  const surplus = [...left].find(([, more]) => more.length > 0)?.[0]
+  if (surplus === undefined) return texts
+  const isKnown = calls.some(({ id }) => id === surplus)
+  const why = isKnown ? `the call ${surplus} has more than one result` : `there is no call ${surplus}`
+  throw new ConversationError('bad_tool_result', why)
+}
+
+/** Writes a call in the tool-call format. Arguments that are no JSON object stay as they are, apart from tags of the format. */
+function textOfCall(call: PastCall, format: ToolCallFormat): string {
+  if ('arguments' in call) return format.writeCall(call.name, call.arguments)
+  const raw = format.tags.some((tag) => call.rawArguments.includes(tag))
+    ? call.rawArguments.replaceAll('<', '\\u003c')
+    : call.rawArguments
+  const text = format.writeCall(call.name, {})
+  const [start, end] = format.argumentSpans(text)[0] ?? [0, 0]
+  const at = text.slice(start, end).indexOf('{}')
+  return at < 0 ? `${text}\n${raw}` : `${text.slice(0, start + at)}${raw}${text.slice(start + at + 2)}`
 }
 
 function asJson(text: string): string {

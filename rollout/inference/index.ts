@@ -2,5 +2,6 @@ export { type ChatSession, type ChatSessionEvents, createChatSession } from './c
 export { type Completion, complete, type Piece } from './completion.js'
 export { type Conversation, type MadeCall, type Message, promptOf } from './conversation.js'
 export { ConversationError } from './errors.js'
+export { SERVE_LIMITS } from './limits.js'
 export { type ApiServer, serveOpenAi } from './openai/server.js'
 export { openPolicy, type PolicyOptions, type ServedPolicy } from './policy.js'

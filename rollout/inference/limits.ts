@@ -8,6 +8,8 @@ export const SERVE_LIMITS = {
   answerMs: 10 * 60_000,
   /** Milliseconds to send a whole request, so that slow senders do not occupy connections. */
   requestMs: 30_000,
+  /** Tokens of an answer to a request without a limit, so that a policy that does not stop does not fill the context. */
+  defaultMaxTokens: 2048,
   messages: 1024,
   tools: 256,
   /** Answers to one request, which are slots of one batch. */

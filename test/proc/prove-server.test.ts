@@ -330,6 +330,41 @@ for (const [what, command, why] of [
     assert.match(said, why)
   })
 
+const DOCUMENT = JSON.stringify({
+  openapi: '3.0.3',
+  info: { title: 'Shop', version: '1' },
+  paths: { '/orders': { get: {} }, '/customers': { get: {} }, '/carts': { get: {} } },
+})
+
+test('"import -" reads stdin in any encoding with a byte order mark, and --only takes several texts', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'prove-import-stdin-'))
+  const imported = (input: Uint8Array, ...args: string[]) =>
+    execa(process.execPath, [program, 'import', ...args, '-'], { ...here, cwd: folder, input })
+  const here = { reject: false, timeout: PATIENCE_MS } as const
+  try {
+    const texts = {
+      utf8: Buffer.from(`\uFEFF${DOCUMENT}`),
+      utf16: Buffer.from(`\uFEFF${DOCUMENT}`, 'utf16le'),
+      utf16_big: Buffer.from(`\uFEFF${DOCUMENT}`, 'utf16le').swap16(),
+    }
+    for (const [name, input] of Object.entries(texts)) {
+      const made = await imported(input, '--name', name, '--only', '/orders,/carts')
+      assert.is(made.exitCode, 0, made.stderr)
+      assert.match(made.stdout, `${name}: 2 undecided tools`)
+    }
+    const none = await imported(texts.utf8, '--only', 'nothing,here')
+    assert.match(none.stderr, /none of the 3 calls contains "nothing" or "here"; .* like get \/orders/)
+  } finally {
+    await rm(folder, { recursive: true })
+  }
+})
+
+test('"import" of a web address says that nothing is fetched, and how to go on', async () => {
+  const { exitCode, stderr } = await run('import', 'https://example.com/openapi.json')
+  assert.is(exitCode, 1)
+  assert.match(stderr, /fetches nothing; .*curl -L https:\/\/example\.com\/openapi\.json \| prove-server import -/)
+})
+
 test('"import mcp" reports a failed server, and rejects one without tools', async () => {
   const failed = await run('import', 'mcp', process.execPath, '-e', 'console.log("hello")')
   assert.is(failed.exitCode, 1)

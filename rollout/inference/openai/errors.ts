@@ -29,13 +29,16 @@ function typeOf(status: ApiError['status']): ErrorType {
 export const unsupported = (param: string, detail: string): ApiError =>
   new ApiError(400, 'unsupported_value', `${param}: ${detail}`, param)
 
-/** Converts an error of answering a request to the API's form. */
-export function toApiError(error: unknown): ApiError {
+/**
+ * Converts an error of answering a request to the API's form.
+ * @param param  the request's field with the conversation
+ */
+export function toApiError(error: unknown, param: string): ApiError {
   if (error instanceof ApiError) return error
   if (error instanceof ConversationError) {
     const code = error.code === 'context_full' ? 'context_length_exceeded' : error.code
-    return new ApiError(400, code, error.message, error.code === 'not_written' ? null : 'messages')
+    return new ApiError(400, code, error.detail, error.code === 'not_written' ? null : param)
   }
-  if (error instanceof EngineError) return new ApiError(500, error.code, error.message)
+  if (error instanceof EngineError) return new ApiError(500, error.code, error.detail)
   return new ApiError(500, 'internal', error instanceof Error ? error.message : String(error))
 }

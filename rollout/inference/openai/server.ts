@@ -1,16 +1,12 @@
-import { randomBytes } from 'node:crypto'
 import { type Context, Hono } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
-import { streamSSE } from 'hono/streaming'
 import { areSameToken, bearerToken } from '../../../common/http/bearer-token.js'
 import { accessRefusal, hostsOf, isLoopback, listen } from '../../../common/http/index.js'
-import { complete } from '../completion.js'
-import { promptOf } from '../conversation.js'
 import { SERVE_LIMITS } from '../limits.js'
 import type { ServedPolicy } from '../policy.js'
-import { type AnswerHead, chunks, completionOf, usageOf } from './answer.js'
+import { checkModel, createAnswerer } from './answering.js'
 import { ApiError, toApiError } from './errors.js'
-import { type ChatRequest, newSeed, readChatRequest } from './request.js'
+import { CHAT_COMPLETIONS, RESPONSES } from './protocols.js'
 
 export interface ApiOptions {
   /** Default 127.0.0.1, to which other machines cannot connect. */
@@ -19,6 +15,8 @@ export interface ApiOptions {
   readonly port: number
   /** The API key of clients; null: no key, which only loopback allows. */
   readonly token: string | null
+  /** Maximal tokens of an answer to a request that sets no limit. Default: `SERVE_LIMITS.defaultMaxTokens`. */
+  readonly maxTokens?: number
   /** Called with failures of the server. */
   readonly onError?: (error: unknown) => void
 }
@@ -31,18 +29,18 @@ export interface ApiServer {
 }
 
 /**
- * Serves a policy with OpenAI's chat completions API (API reference, "Chat"): `/v1/models` and `/v1/chat/completions`. The engine
- * answers one request after the other.
+ * Serves a policy with OpenAI's API: `/v1/models`, `/v1/chat/completions` and `/v1/responses`. The engine answers one request after the
+ * other.
  * @throws TypeError for a host that other machines can reach, without a token; the system's error if listening fails
  */
 export async function serveOpenAi(policy: ServedPolicy, options: ApiOptions): Promise<ApiServer> {
   const { host = '127.0.0.1', port, token, onError = () => undefined } = options
+  const { maxTokens = SERVE_LIMITS.defaultMaxTokens } = options
   if (token === null && !isLoopback(host)) throw new TypeError(`other machines can reach ${host}: set a token`)
   const closing = new AbortController()
   const created = Math.floor(Date.now() / 1000)
   const model = { id: policy.name, object: 'model', created, owned_by: 'prove' }
   const access = { hosts: hostsOf(host), origins: new Set<string>() }
-  let requests = 0
 
   const app = new Hono()
   app.use(async (context, next) => {
@@ -58,68 +56,16 @@ export async function serveOpenAi(policy: ServedPolicy, options: ApiOptions): Pr
     checkModel(context.req.param('id'), policy)
     return context.json(model)
   })
-  app.post(
-    '/v1/chat/completions',
-    bodyLimit({
-      maxSize: SERVE_LIMITS.requestBytes,
-      onError: () => {
-        throw new ApiError(413, 'request_too_large', `A request has at most ${SERVE_LIMITS.requestBytes} bytes.`)
-      },
-    }),
-    async (context) => {
-      const body: unknown = await context.req.json().catch(() => {
-        throw new ApiError(400, 'invalid_json', 'The body is not JSON.')
-      })
-      const request = readChatRequest(body, policy.slots, newSeed())
-      checkModel(request.model, policy)
-      if (requests >= SERVE_LIMITS.requests) {
-        context.header('retry-after', '5')
-        throw new ApiError(
-          429,
-          'too_many_requests',
-          `${requests} requests are in progress or waiting: try again later.`,
-        )
-      }
-      requests += 1
-      const left = new AbortController()
-      const leave = (): void => left.abort(new Error('the client has disconnected'))
-      context.req.raw.signal.addEventListener('abort', leave, { once: true })
-      const signal = AbortSignal.any([left.signal, closing.signal, AbortSignal.timeout(SERVE_LIMITS.answerMs)])
-      let streams = false
-      try {
-        const prompt = promptOf(request.conversation, policy)
-        const head = {
-          id: `chatcmpl-${randomBytes(12).toString('hex')}`,
-          created: Math.floor(Date.now() / 1000),
-          model: policy.name,
-        }
-        if (!request.stream) {
-          const completions = await complete(prompt, policy, request.sampling, signal)
-          return context.json(
-            completionOf(head, completions, { promptTokens: prompt.length, logprobs: request.logprobs }),
-          )
-        }
-        streams = true
-        return streamSSE(context, async (stream) => {
-          stream.onAbort(leave)
-          try {
-            await streamAnswer(head, prompt, request, { policy, signal, onError }, (data) => stream.writeSSE({ data }))
-          } finally {
-            requests -= 1
-          }
-        })
-      } finally {
-        if (!streams) requests -= 1
-      }
-    },
-  )
+  const answer = createAnswerer(policy, { maxTokens, onError, closing: closing.signal })
+  for (const protocol of [CHAT_COMPLETIONS, RESPONSES]) app.post(protocol.path, limitBody, answer(protocol))
   app.notFound((context) => {
     const { method, path } = context.req
     return context.json(new ApiError(404, 'unknown_url', `This server has no ${method} ${path}.`).body, 404)
   })
   app.onError((error, context) => {
-    const reported = toApiError(error)
-    if (reported.status === 500 && !closing.signal.aborted) onError(error)
+    // Answers report their own failures, which are in the form of the API already.
+    const reported = toApiError(error, 'messages')
+    if (!(error instanceof ApiError)) onError(error)
     return context.json(reported.body, reported.status)
   })
 
@@ -133,45 +79,12 @@ export async function serveOpenAi(policy: ServedPolicy, options: ApiOptions): Pr
   }
 }
 
-/** Writes an answer as server-sent events, in the order in which its parts were sampled. */
-async function streamAnswer(
-  head: AnswerHead,
-  prompt: readonly number[],
-  request: ChatRequest,
-  { policy, signal, onError }: StreamParts,
-  write: (data: string) => Promise<void>,
-): Promise<void> {
-  let writing: Promise<void> = Promise.resolve()
-  const send = (part: object): void => {
-    writing = writing.then(() => write(JSON.stringify(part)))
-  }
-  try {
-    send(chunks.first(head))
-    const completions = await complete(prompt, policy, request.sampling, signal, (_, piece) =>
-      send(chunks.piece(head, piece, request.logprobs)),
-    )
-    for (const part of chunks.last(head, completions[0]!)) send(part)
-    if (request.includeUsage) send(chunks.usage(head, usageOf(prompt.length, completions)))
-  } catch (error) {
-    const reported = toApiError(error)
-    if (reported.status === 500 && !signal.aborted) onError(error)
-    // The status line was sent already: clients find the error in the stream.
-    send(reported.body)
-  }
-  await writing
-  await write('[DONE]')
-}
-
-interface StreamParts {
-  readonly policy: ServedPolicy
-  readonly signal: AbortSignal
-  readonly onError: (error: unknown) => void
-}
-
-function checkModel(model: string, { name }: ServedPolicy): void {
-  if (model === name) return
-  throw new ApiError(404, 'model_not_found', `This server has no model ${model.slice(0, 100)}, only ${name}.`, 'model')
-}
+const limitBody = bodyLimit({
+  maxSize: SERVE_LIMITS.requestBytes,
+  onError: () => {
+    throw new ApiError(413, 'request_too_large', `A request has at most ${SERVE_LIMITS.requestBytes} bytes.`)
+  },
+})
 
 const hasToken = (context: Context, token: string): boolean =>
   areSameToken(bearerToken(context.req.header('authorization')) ?? '', token)

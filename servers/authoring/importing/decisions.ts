@@ -1,4 +1,5 @@
 import type { DraftEnvironment, DraftTool } from './draft-environment.js'
+import { IMPORT_LIMITS } from './limits.js'
 import { oneLine } from './names.js'
 import type { ForeignService } from './shape.js'
 
@@ -13,13 +14,32 @@ export function decisionsText(service: ForeignService, environment: DraftEnviron
     ['Tools', environment.tools.map(toolDecision)],
   ]
   const lists = sections.map(([title, items]) => `## ${title}\n\n${items.map((item) => `- [ ] ${item}`).join('\n')}\n`)
-  const notes = [...new Set(service.notes)].map((note) => `- ${plain(note)}`)
+  const notes = notesOf(service, environment).map((note) => `- ${plain(note)}`)
   const left = notes.length === 0 ? '' : `\n## Left out or guessed\n\n${notes.join('\n')}\n`
   const title = plain(service.title) || environment.name
   return {
     text: `# ${environment.name}: what a person must decide\n\n${HEAD.replace('TITLE', () => title)}\n\n${lists.join('\n')}${left}`,
     count: sections.reduce((sum, [, items]) => sum + items.length, 0),
   }
+}
+
+/**
+ * Returns the omissions and guesses in the calls of a draft. A large interface repeats each of them hundreds of times, so a note has
+ * only the first places.
+ */
+export function notesOf({ notes }: ForeignService, { tools }: DraftEnvironment): string[] {
+  const origins = new Set(tools.map(({ source }) => source.origin))
+  const places = new Map<string, Set<string>>()
+  for (const { where, what } of notes) {
+    if (!origins.has(where) && !origins.has(where.split(', ')[0]!)) continue
+    places.set(what, (places.get(what) ?? new Set()).add(where))
+  }
+  return [...places].map(([what, at]) => {
+    const shown = [...at].slice(0, IMPORT_LIMITS.placesPerNote).join('; ')
+    const more =
+      at.size > IMPORT_LIMITS.placesPerNote ? `; and ${at.size - IMPORT_LIMITS.placesPerNote} more places` : ''
+    return `${shown}${more}: ${what}`
+  })
 }
 
 const HEAD = `Drafted from TITLE. The draft has its names, arguments and shapes of results. The source does not say what the calls do.

@@ -47,8 +47,8 @@ export function draftEnvironment(service: ForeignService, { name: asked, only = 
     throw new ImportError(
       'no_tools',
       only.length === 0
-        ? 'the service offers no calls'
-        : `none of the ${service.tools.length} calls contains a text of --only`,
+        ? `the service offers no calls${whyNone(service)}`
+        : `none of the ${service.tools.length} calls contains ${only.map((part) => `"${part}"`).join(' or ')}; their names and paths are like ${examplesOf(service.tools)}`,
     )
   if (chosen.length > IMPORT_LIMITS.tools)
     throw new ImportError(
@@ -84,6 +84,22 @@ export function draftEnvironment(service: ForeignService, { name: asked, only = 
   ])
   return { ...environment, files, decisions: decisions.count }
 }
+
+/** Returns the reason why a document with calls gives none: usually, its parts are in other files. */
+function whyNone({ notes }: ForeignService): string {
+  const [first] = notes
+  if (first === undefined) return ''
+  const bundle = first.what.includes('outside the document')
+    ? '; bundle it into one file first, such as with redocly bundle'
+    : ''
+  return `: ${first.where}: ${first.what}${bundle}`
+}
+
+const examplesOf = (tools: readonly ForeignTool[]): string =>
+  tools
+    .slice(0, 3)
+    .map(({ name, origin }) => `${oneLine(name, 40)} (${oneLine(origin, 60)})`)
+    .join(', ')
 
 const PAGING = /^(page|page_?size|per_?page|limit|offset|cursor|skip|start|after|before)$/i
 

@@ -1,3 +1,4 @@
+export { notesOf } from './decisions.js'
 export { type Draft, type DraftOptions, draftEnvironment } from './draft.js'
 export { ImportError, type ImportErrorCode } from './errors.js'
 export { IMPORT_LIMITS } from './limits.js'

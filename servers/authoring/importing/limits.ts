@@ -1,6 +1,8 @@
 /** Limits for documents and servers of others, which are untrusted. */
 export const IMPORT_LIMITS = {
-  /** Bytes of a document, and of all that an MCP server says of its tools. Of well-known APIs only the very largest have more. */
+  /** Bytes of a document. GitHub's, one of the largest, has 13 million. */
+  documentBytes: 16 << 20,
+  /** Bytes of the tool list of an MCP server. */
   sourceBytes: 4 << 20,
   /** Tools of one draft. The largest environments of the project have 40; split a larger service into several environments. */
   tools: 128,
@@ -15,6 +17,8 @@ export const IMPORT_LIMITS = {
   /** Fields of one object and values of one enum. */
   fields: 48,
   enumValues: 48,
+  /** Places that one note lists. */
+  placesPerNote: 3,
   /** Characters of a name, of a description and of the question that asks for a tool. */
   nameLength: 60,
   descriptionLength: 240,

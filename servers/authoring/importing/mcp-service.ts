@@ -1,14 +1,11 @@
 import type { ListedServer } from '../../kernel/mcp/list-tools.js'
 import { oneLine } from './names.js'
 import { createSchemaReader } from './read-schema.js'
-import type { ForeignService } from './shape.js'
+import type { ForeignService, Note } from './shape.js'
 
-/**
- * Converts the tool list of an MCP server to a service.
- * @throws ImportError
- */
+/** Converts the tool list of an MCP server to a service. */
 export function readMcpTools({ title, instructions, tools }: ListedServer): ForeignService {
-  const notes: string[] = []
+  const notes: Note[] = []
   return {
     title: oneLine(title),
     description: oneLine(instructions),
@@ -17,7 +14,7 @@ export function readMcpTools({ title, instructions, tools }: ListedServer): Fore
       const origin = `tool ${oneLine(name, 60)}`
       // References of a schema lead into the schema itself.
       const read = (schema: unknown, what: string) =>
-        createSchemaReader(schema, (note) => notes.push(note)).shapeOf(schema, `${origin}, ${what}`)
+        createSchemaReader(schema, (where, what) => notes.push({ where, what })).shapeOf(schema, `${origin}, ${what}`)
       const input = read(inputSchema, 'arguments')
       return {
         name,

@@ -3,7 +3,9 @@ import { IMPORT_LIMITS } from './limits.js'
 /** Words of a name however it is written: `findPetsByStatus`, `find-pets by_status`, `HTTPServer`. */
 export function wordsOf(text: string): string[] {
   return text
+    .replaceAll('ß', 'ss')
     .normalize('NFKD')
+    .replaceAll(/\p{M}/gu, '')
     .replaceAll(/([a-z0-9])([A-Z])/g, '$1 $2')
     .replaceAll(/([A-Z]+)([A-Z][a-z])/g, '$1 $2')
     .toLowerCase()
@@ -27,11 +29,20 @@ const PYTHON = new Set(
 )
 const IDENTIFIER = /^[A-Za-z][A-Za-z0-9_]{0,59}$/
 
+/** Comparisons in names of filters, such as `created<=`, in the words of other interfaces. */
+const COMPARISONS: readonly (readonly [RegExp, string])[] = [
+  [/<=|≤/g, ' lte '],
+  [/>=|≥/g, ' gte '],
+  [/</g, ' lt '],
+  [/>/g, ' gt '],
+]
+
 /** Names for the fields of one object: as they are where programs in every language can say them, otherwise made so. */
 export function fieldNames(names: Iterable<string>): Map<string, string> {
   const taken = new Set<string>()
   const made = (name: string): string => {
-    const word = IDENTIFIER.test(name) ? name : snakeName(name, 'field')
+    const said = COMPARISONS.reduce((text, [mark, word]) => text.replaceAll(mark, word), name)
+    const word = IDENTIFIER.test(name) ? name : snakeName(said, 'field')
     return PYTHON.has(word) ? `${word}_` : word
   }
   return new Map([...names].map((name) => [name, unused(made(name), taken)]))

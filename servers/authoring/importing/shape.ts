@@ -43,6 +43,14 @@ export interface ForeignService {
   readonly title: string
   readonly description: string
   readonly tools: readonly ForeignTool[]
-  /** Omissions and guesses of the import, each with its place in the source. */
-  readonly notes: readonly string[]
+  readonly notes: readonly Note[]
 }
+
+/** An omission or a guess of the import. */
+export interface Note {
+  /** Origin of a call, with the names of fields after commas. */
+  readonly where: string
+  readonly what: string
+}
+
+export type TakeNote = (where: string, what: string) => void

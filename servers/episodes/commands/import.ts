@@ -1,4 +1,4 @@
-import { open } from 'node:fs/promises'
+import { createReadStream } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { countOf } from '../../../common/errors/index.js'
@@ -9,6 +9,7 @@ import {
   type ForeignService,
   IMPORT_LIMITS,
   ImportError,
+  notesOf,
   readMcpTools,
   readOpenApi,
 } from '../../authoring/importing/index.js'
@@ -30,10 +31,10 @@ export function addImportCommands(program: Command): void {
     .description('draft an environment from an existing interface; you decide what its tools do')
     .enablePositionalOptions()
   withDraftOptions(group.command('openapi', { isDefault: true }))
-    .description('draft from an OpenAPI document, 3.0 or 3.1; the word "openapi" is optional')
-    .argument('<document>', 'JSON or YAML file; references to other documents are not fetched')
+    .description('draft from an OpenAPI document, 3.0 to 3.2; the word "openapi" is optional')
+    .argument('<document>', 'JSON or YAML file, or - for stdin; nothing is fetched, also no references to other files')
     .action(async (document: string, options: ImportOptions) => {
-      await draft(await readOpenApi(await documentIn(document)), options)
+      await draft(readOpenApi(await documentIn(document)), options)
     })
   withDraftOptions(group.command('mcp'))
     .description('draft from the tools of an MCP server, which this command starts and queries over stdin and stdout')
@@ -54,31 +55,56 @@ const withDraftOptions = (command: Command): Command =>
   command
     .option('--name <name>', 'name of the environment; default: from the title of the interface')
     .option('--in <folder>', 'folder to create it in', '.')
-    .option('--only <text>', 'only calls whose name or path contains this text; repeatable', collected, [])
+    .option(
+      '--only <text>',
+      'only calls whose name or path contains this text; several with commas, or by repeating it',
+      collected,
+      [],
+    )
 
-const collected = (text: string, earlier: string[]): string[] => [...earlier, text]
+const collected = (text: string, earlier: string[]): string[] => [
+  ...earlier,
+  ...text
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== ''),
+]
 
-/** @throws ImportError */
+/** Reads a document from a file or from stdin. @throws ImportError */
 async function documentIn(path: string): Promise<string> {
-  const { sourceBytes: most } = IMPORT_LIMITS
+  if (/^https?:\/\//i.test(path))
+    throw new ImportError(
+      'unreadable_document',
+      `${path}: the import fetches nothing; download the document first, such as with curl -L ${path} | prove-server import -`,
+    )
   try {
-    const file = await open(path)
-    try {
-      // Reads instead of asking for the size, because a pipe has no size.
-      const buffer = Buffer.alloc(most + 1)
-      let length = 0
-      for (let read = 1; read > 0 && length <= most; length += read)
-        read = (await file.read(buffer, length, buffer.length - length)).bytesRead
-      if (length > most)
-        throw new ImportError('too_large', `${path} has more than ${most} bytes: choose a smaller document`)
-      return buffer.toString('utf8', 0, length)
-    } finally {
-      await file.close()
-    }
+    const source = path === '-' ? process.stdin : createReadStream(path)
+    return textIn(await bytesOf(source, path === '-' ? 'stdin' : path))
   } catch (cause) {
     if (cause instanceof ImportError) throw cause
     throw new ImportError('unreadable_document', `${path}: ${(cause as Error).message}`, { cause })
   }
+}
+
+/** Reads a stream to its end, up to the limit. A pipe has no size that could be checked first. */
+async function bytesOf(source: AsyncIterable<Buffer>, name: string): Promise<Buffer> {
+  const { documentBytes: most } = IMPORT_LIMITS
+  const chunks: Buffer[] = []
+  let length = 0
+  for await (const chunk of source) {
+    length += chunk.length
+    if (length > most)
+      throw new ImportError('too_large', `${name} has more than ${most} bytes: choose a smaller document`)
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
+}
+
+/** Decodes a text by its byte order mark; without one, it is UTF-8. Windows PowerShell redirects into UTF-16. */
+function textIn(bytes: Buffer): string {
+  const encoding =
+    bytes[0] === 0xff && bytes[1] === 0xfe ? 'utf-16le' : bytes[0] === 0xfe && bytes[1] === 0xff ? 'utf-16be' : 'utf-8'
+  return new TextDecoder(encoding).decode(bytes)
 }
 
 async function draft(service: ForeignService, { name, in: parent, only }: ImportOptions): Promise<void> {
@@ -96,10 +122,11 @@ async function draft(service: ForeignService, { name, in: parent, only }: Import
   )
 }
 
-function summary({ name, tools, entities, failures, decisions, files }: Draft, { notes }: ForeignService): string[] {
+function summary(made: Draft, service: ForeignService): string[] {
+  const { name, tools, entities, failures, decisions, files } = made
   return [
     `${name}: ${countOf(tools.length, 'undecided tool')}, ${countOf(entities.length, 'table')} without rows, ${countOf(failures.size, 'failure')}.`,
-    `DECISIONS.md lists ${countOf(decisions, 'open decision')} and ${countOf(new Set(notes).size, 'omitted or guessed part')}:`,
+    `DECISIONS.md lists ${countOf(decisions, 'open decision')} and ${countOf(notesOf(service, made).length, 'omitted or guessed part')}:`,
     '',
     ...files
       .get('DECISIONS.md')!

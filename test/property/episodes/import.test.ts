@@ -104,7 +104,7 @@ const schema = (environment: Environment, tool: string) =>
   jsonSchemaOf(environment.toolsByName.get(tool)!.input, 'input')
 
 test('an OpenAPI document gives calls, arguments, tables and failures', async () => {
-  const { made, environment } = await drafted(await readOpenApi(SHELTER))
+  const { made, environment } = await drafted(readOpenApi(SHELTER))
   assert.equal(
     environment.tools.map(({ name, annotations }) => [name, annotations.readOnly]),
     [
@@ -131,7 +131,7 @@ test('an OpenAPI document gives calls, arguments, tables and failures', async ()
 })
 
 test('the draft lists the open decisions and the omitted parts', async () => {
-  const { made, decisions } = await drafted(await readOpenApi(SHELTER))
+  const { made, decisions } = await drafted(readOpenApi(SHELTER))
   for (const expected of [
     '`seed`',
     '`animals`: whether these are the fields',
@@ -151,7 +151,7 @@ test('the draft lists the open decisions and the omitted parts', async () => {
 })
 
 test('an undecided tool returns an error, and the check names every such tool', async () => {
-  const { folder, environment } = await drafted(await readOpenApi(SHELTER))
+  const { folder, environment } = await drafted(readOpenApi(SHELTER))
   const session = Session.open(generateSeedState(environment, 1))
   const before = session.stateHash()
   const result = session.call('get_animals_id', { id: 'animal-1' })
@@ -174,7 +174,7 @@ test('an undecided tool returns an error, and the check names every such tool', 
 })
 
 test('the summary uses the singular for one item', async () => {
-  const shelter = await readOpenApi(SHELTER)
+  const shelter = readOpenApi(SHELTER)
   const { folder, made } = await drafted({ ...shelter, tools: shelter.tools.slice(0, 1) }, ['list_animals'])
   assert.is(made.tools.length, 1)
   const report = await checked(folder)
@@ -184,7 +184,7 @@ test('the summary uses the singular for one item', async () => {
 })
 
 test('the draft compiles in strict mode', async () => {
-  const { folder } = await drafted(await readOpenApi(SHELTER))
+  const { folder } = await drafted(readOpenApi(SHELTER))
   const program = ts.createProgram([join(folder, 'index.js')], {
     allowJs: true,
     checkJs: true,
@@ -211,7 +211,7 @@ test('the draft compiles in strict mode', async () => {
 })
 
 test('a decided tool leaves the list, and the others stay', async () => {
-  const service = await readOpenApi(SHELTER)
+  const service = readOpenApi(SHELTER)
   const made = draftEnvironment(service, {
     name: 'half_decided',
     taken: ['list_animals', 'get_animals_id', 'delete', 'adopt_animal'],
@@ -263,7 +263,7 @@ test('names are unique among each other, other environments and reserved names',
 })
 
 test('a name from a title omits common words', async () => {
-  assert.is(draftEnvironment(await readOpenApi(SHELTER), { taken: [] }).name, 'animal_shelter')
+  assert.is(draftEnvironment(readOpenApi(SHELTER), { taken: [] }).name, 'animal_shelter')
 })
 
 test('texts of the document are never executed', async () => {
@@ -306,6 +306,14 @@ const document = (change: (value: Record<string, unknown>) => void): string => {
   change(value)
   return JSON.stringify(value)
 }
+
+for (const depth of [IMPORT_LIMITS.schemaNesting + 1, 20_000])
+  test(`schemas nested ${depth} times become any object, with a note`, async () => {
+    const { environment, decisions } = await drafted(readOpenApi(withSchema(nested(depth))))
+    assert.is(environment.tools.length, 4)
+    assert.match(decisions, `nested more than ${IMPORT_LIMITS.schemaNesting} times`)
+  })
+
 const nested = (depth: number): string => `${'{"allOf":['.repeat(depth)}{}${']}'.repeat(depth)}`
 const withSchema = (text: string): string =>
   document((value) => {
@@ -324,27 +332,12 @@ for (const [what, text, code] of [
     'unreadable_document',
   ],
   ['another version', '{"swagger": "2.0"}', 'invalid_document'],
-  ['what OpenAPI does not allow', document((value) => delete value.info), 'invalid_document'],
   [
-    'a reference to another host',
+    'a document whose calls are in other files',
     document((value) => {
-      value.paths = { '/a': { get: { responses: { 200: { $ref: 'https://127.0.0.1:1/evil.json' } } } } }
+      value.paths = { '/a': { $ref: '../../etc/passwd' }, '/b': { get: { $ref: 'https://127.0.0.1:1/evil.json' } } }
     }),
-    'bad_reference',
-  ],
-  [
-    'a reference to a file',
-    document((value) => {
-      value.paths = { '/a': { get: { responses: { 200: { $ref: '../../etc/passwd' } } } } }
-    }),
-    'bad_reference',
-  ],
-  [
-    'a reference to nothing',
-    document((value) => {
-      value.paths = { '/a': { get: { responses: { 200: { $ref: '#/components/responses/None' } } } } }
-    }),
-    'bad_reference',
+    'no_tools',
   ],
   [
     'no calls',
@@ -353,17 +346,12 @@ for (const [what, text, code] of [
     }),
     'no_tools',
   ],
-  ['schemas within schemas', withSchema(nested(IMPORT_LIMITS.schemaNesting + 1)), 'too_large'],
-  ['schemas deeper than any stack', withSchema(nested(20_000)), 'invalid_document'],
 ] as const)
-  test(`refuses ${what}`, async () => {
-    const refusal = await readOpenApi(text)
-      .then((service) => draftEnvironment(service, { taken: [] }))
-      .then(
-        () => assert.unreachable('it was taken'),
-        (error: { code?: string }) => error,
-      )
-    assert.is(refusal!.code, code, String(refusal))
+  test(`refuses ${what}`, () => {
+    assert.throws(
+      () => draftEnvironment(readOpenApi(text), { taken: [] }),
+      (error: { code?: string }) => error.code === code,
+    )
   })
 
 test('the draft has at most the limit of calls, and --only chooses among more', async () => {
