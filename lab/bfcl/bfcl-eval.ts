@@ -168,9 +168,10 @@ const SCORE_MS = 30 * 60_000
 
 /** Runs BFCL's command line in Python until it ends or its parent does: then its standard input closes. */
 const SHIM = `
-import os, sys, threading
+import os, threading
 def watch():
-    sys.stdin.buffer.read()
+    while os.read(0, 4096):
+        pass
     os._exit(1)
 threading.Thread(target=watch, daemon=True).start()
 from bfcl_eval.__main__ import cli

@@ -45,9 +45,9 @@ export interface BfclOptions {
   readonly environment: string
 }
 
-/** Newest Python for which the packages that BFCL pins have builds. */
-const NEWEST_PYTHON = [3, 12] as const
-const PYTHONS = ['python3.12', 'python3.11', 'python3.10', 'python3', 'python']
+/** Versions of Python for which the pinned packages have builds: BFCL requires an old NumPy. */
+const PYTHON = { oldest: [3, 11], newest: [3, 12] } as const
+const PYTHONS = ['python3.12', 'python3.11', 'python3', 'python']
 
 /** Default folder of BFCL's Python environment: in `.cache` of a checkout, otherwise in the user's cache. */
 export const defaultEnvironment = join(
@@ -75,7 +75,7 @@ export async function runBfcl(options: BfclOptions, signal: AbortSignal): Promis
     folder: options.environment,
     requirements: [join(packageRoot, 'lab', 'bfcl', 'requirements.txt')],
     candidates: options.python === undefined ? PYTHONS : [options.python],
-    newest: NEWEST_PYTHON,
+    supported: PYTHON,
     contents: `${BFCL.package} ${BFCL.version} and what it imports, some 350 MB`,
     complete: true,
     onStep: say,

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
 import { execa } from 'execa'
 import { packageRoot } from '../../common/cli/index.js'
 import { BfclError } from './errors.js'
@@ -23,9 +24,8 @@ const START_MS = 15 * 60_000
 const GRACE_MS = 10_000
 const TAIL_CHARS = 1000
 
-/** Ends the server when its standard input closes: that is, when this process ends in any way. */
-const WITH_PARENT =
-  "data:text/javascript,process.stdin.resume().once('end',()=>process.kill(process.pid,'SIGTERM')).unref()"
+/** Program that ends the server when this process ends in any way. */
+const ENDS_WITH_PARENT = fileURLToPath(new URL('ends-with-parent.js', import.meta.url))
 
 /**
  * Runs `prove-node serve` on a free port while `work` runs.
@@ -44,7 +44,7 @@ export async function withServedModel<T>(
   const done = new AbortController()
   const server = execa(
     process.execPath,
-    [...['--import', WITH_PARENT, program, 'serve'], ...model, ...settings, ...machine, '--name', name, '--port', '0'],
+    [...[ENDS_WITH_PARENT, program, 'serve'], ...model, ...settings, ...machine, '--name', name, '--port', '0'],
     {
       ...{ stdin: 'pipe', buffer: false, reject: false, env: { NO_COLOR: '1', FORCE_COLOR: undefined } },
       ...{ cancelSignal: done.signal, forceKillAfterDelay: GRACE_MS },

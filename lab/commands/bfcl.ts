@@ -42,7 +42,7 @@ export function addBfclCommand(program: Command): void {
       'folder for answers, scores and summary.json; the same command resumes from it after a stop, and asks only for missing answers',
       'bfcl',
     )
-    .option('--python <command>', 'Python 3.10 to 3.12 for the environment of BFCL; default: the first that is found')
+    .option('--python <command>', 'Python 3.11 or 3.12 for the environment of BFCL; default: the first that is found')
     .addOption(
       new Option('--environment <folder>', 'folder of the Python environment of BFCL').default(
         defaultEnvironment,

@@ -50,6 +50,15 @@ export const NEEDS = {
     impliedBy: null,
     lacks: () => (spawnSync('npm', ['ping'], { stdio: 'ignore', timeout: 60_000 }).status === 0 ? null : ''),
   },
+  pypi: {
+    what: 'the Python package index',
+    install: 'a network connection, or `pip config set global.index-url`',
+    impliedBy: null,
+    lacks: () => {
+      const args = ['-m', 'pip', 'index', 'versions', 'pip']
+      return spawnSync('python3', args, { stdio: 'ignore', timeout: 60_000 }).status === 0 ? null : ''
+    },
+  },
   lavapipe: {
     what: "Mesa's Vulkan driver for CPUs",
     install: 'apt-get install mesa-vulkan-drivers libvulkan1',

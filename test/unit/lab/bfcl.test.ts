@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { CodedError } from '../../../common/errors/index.js'
-import { allCases, answersTo, CATEGORIES, generate, readAnswers, readScore } from '../../../lab/bfcl/bfcl-eval.js'
+import { allCases, answersTo, generate, readAnswers, readScore } from '../../../lab/bfcl/bfcl-eval.js'
 import { chooseCases } from '../../../lab/bfcl/choose-cases.js'
 import { type BfclSummary, renderBfcl } from '../../../lab/bfcl/report.js'
 import { patience } from '../../support/patience.js'
@@ -47,12 +47,6 @@ test('a seed chooses the cases, in the order of the category, and more cases inc
   assert.ok(chosen.every((id) => more.has(id)))
   assert.not.equal(chosen, chooseCases(ids, 20, 8))
   assert.equal([chooseCases(ids, undefined, 7), chooseCases(ids, 400, 7), chooseCases(ids, 1000, 7)], [ids, ids, ids])
-})
-
-test('every category has one result file', async ({ folder }) => {
-  assert.is(new Set(CATEGORIES).size, CATEGORIES.length)
-  for (const category of CATEGORIES)
-    assert.equal(await answersTo({ folder: join(folder, 'none') }, category, [`${category}_0`]), [])
 })
 
 test('damaged lines and unanswered cases are repeated, errors of the model are kept', async ({ folder }) => {
