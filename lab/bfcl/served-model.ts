@@ -47,7 +47,8 @@ export async function withServedModel<T>(
     [...[ENDS_WITH_PARENT, program, 'serve'], ...model, ...settings, ...machine, '--name', name, '--port', '0'],
     {
       ...{ stdin: 'pipe', buffer: false, reject: false, env: { NO_COLOR: '1', FORCE_COLOR: undefined } },
-      ...{ cancelSignal: done.signal, forceKillAfterDelay: GRACE_MS },
+      // execa's clean-up would end this process at a signal, before its last words.
+      ...{ cancelSignal: done.signal, forceKillAfterDelay: GRACE_MS, cleanup: false },
     },
   )
   let said = ''

@@ -42,7 +42,8 @@ export async function runWatched(options: WatchedProcess, signal: AbortSignal): 
   const output = { file: log, append: true }
   const child = execa(command, args, {
     ...{ cwd, env, stdin: 'pipe', stdout: output, stderr: output, buffer: false, reject: false },
-    ...{ cancelSignal: AbortSignal.any([signal, stalled.signal]), forceKillAfterDelay: GRACE_MS },
+    // It watches its standard input. execa's clean-up would end this process at a signal, before its last words.
+    ...{ cancelSignal: AbortSignal.any([signal, stalled.signal]), forceKillAfterDelay: GRACE_MS, cleanup: false },
   })
   const looking = look(options, stalled, over.signal)
   try {
