@@ -13,6 +13,7 @@ const SEEDS = 10
 /** The parts run one after the other: they measure memory, and some keep all cores busy. */
 const PARTS = {
   'gpu-check': () => ({ args: ['scripts/test.mjs', '--built', 'gpu'] }),
+  bfcl: () => ({ args: ['scripts/test.mjs', '--built', 'bfcl'] }),
   'node-versions': () => ({
     args: ['scripts/test.mjs', '--built', ...MAJORS.map((major) => `node-versions/${major}`)],
   }),

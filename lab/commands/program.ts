@@ -10,6 +10,7 @@ export const PROGRAM: Program = {
     dataset: async () => (await import('./dataset.js')).addDatasetCommand,
     demonstrations: async () => (await import('./demonstrations.js')).addDemonstrationsCommand,
     eval: async () => (await import('./eval.js')).addEvalCommand,
+    bfcl: async () => (await import('./bfcl.js')).addBfclCommand,
     profile: async () => (await import('./profile.js')).addProfileCommand,
     probe: async () => (await import('./probe.js')).addProbeCommand,
     calibrate: async () => (await import('./calibrate.js')).addCalibrateCommand,

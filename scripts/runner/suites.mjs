@@ -133,6 +133,8 @@ export const SUITES = {
   },
   // Two minutes of a core for llama.cpp's shaders: nightly.
   gpu: { batch: 1, byDefault: false },
+  // Installs 350 MB of Python packages: nightly.
+  bfcl: { batch: 1, byDefault: false },
 }
 
 export const suiteOf = (path) => path.split('/')[0]
