@@ -2,8 +2,8 @@ import { homedir } from 'node:os'
 import { packageRoot } from '../../common/cli/index.js'
 
 /**
- * Default data folder of a node. Empty, so that only commands without `--data-dir` fail, if this user has no home folder: the library
- * asks the system for it when it is loaded.
+ * Default data folder of a node. If this user has no home folder, it is empty, and commands need `--data-dir`. The library asks the
+ * system for the home folder when it is loaded.
  */
 export const dataFolder = hasHome() ? (await import('env-paths')).default('prove-node', { suffix: '' }).data : ''
 

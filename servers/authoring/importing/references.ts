@@ -9,7 +9,7 @@ export const isObject = (value: unknown): value is Json =>
 /** Returns the value if it is a text, otherwise ''. */
 export const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
 
-/** Target of a reference, or the reason why there is none. */
+/** Target of a reference, or the reason why it has no target. */
 export type Target = { readonly found: unknown } | { readonly problem: string }
 
 /** Follows a JSON pointer of a document, such as `#/components/schemas/Pet`. Nothing outside the document is fetched. */
