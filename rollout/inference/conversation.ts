@@ -109,8 +109,6 @@ function writtenCalls(calls: readonly PastCall[], toolCallFormat: ToolCallFormat
   return [toolCallFormat.writeCalls(readable.map(({ name, arguments: args }) => ({ name, arguments: args })))]
 }
 
-type ToolMessage = Extract<Message, { readonly role: 'tool' }>
-
 /** Returns the results in the order of the calls. Some servers give two calls of one turn the same id: their results are in order. */
 function resultsOf(calls: readonly PastCall[], results: readonly ToolMessage[]): string[] {
   const left = new Map<string, string[]>()
