@@ -33,9 +33,12 @@ const sum = (results, key) => results.reduce((total, result) => total + result[k
 
 /** Returns the difference of a row's packages from the installed ones, as `name pinned -> newest`. */
 async function driftOf(row, python) {
-  const newest = new Map((await freeze(python)).map((line) => line.toLowerCase().split('==')))
+  const normal = (name) => name.toLowerCase().replaceAll('_', '-')
+  const newest = new Map(
+    (await freeze(python)).map((line) => line.split('==')).map(([name, version]) => [normal(name), version]),
+  )
   return versionsOf(row).map(([name, pinned]) => {
-    const found = newest.get(name.toLowerCase()) ?? newest.get(name.toLowerCase().replaceAll('-', '_'))
+    const found = newest.get(normal(name))
     return found === pinned ? `${name} ${pinned} is the newest` : `${name} ${pinned} -> ${found ?? 'unknown'}`
   })
 }
