@@ -2,11 +2,12 @@
 // Usage: node scripts/counterparts.mjs --newest [row ...]   the newest versions instead of the pinned ones; prints the drift
 //        node scripts/counterparts.mjs --record [row ...]   the pinned versions; writes the date of each success into the rows
 //        node scripts/counterparts.mjs --pin [row ...]      writes the versions of all installed packages as constraints
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { constraintsOf, freeze, installNewest, installRow } from './counterparts/environments.mjs'
-import { ROWS_FILE, readRows, versionsOf } from './counterparts/rows.mjs'
+import { DOCUMENTS, ROWS_FILE, readRows, versionsOf, withRows } from './counterparts/rows.mjs'
 import { runRow } from './counterparts/suite.mjs'
+import { root, runGroup } from './processes.mjs'
 import { setupOrExit } from './setup.mjs'
 
 const MODES = ['newest', 'record', 'pin']
@@ -32,9 +33,12 @@ const sum = (results, key) => results.reduce((total, result) => total + result[k
 
 /** Returns the difference of a row's packages from the installed ones, as `name pinned -> newest`. */
 async function driftOf(row, python) {
-  const newest = new Map((await freeze(python)).map((line) => line.toLowerCase().split('==')))
+  const normal = (name) => name.toLowerCase().replaceAll('_', '-')
+  const newest = new Map(
+    (await freeze(python)).map((line) => line.split('==')).map(([name, version]) => [normal(name), version]),
+  )
   return versionsOf(row).map(([name, pinned]) => {
-    const found = newest.get(name.toLowerCase()) ?? newest.get(name.toLowerCase().replaceAll('-', '_'))
+    const found = newest.get(normal(name))
     return found === pinned ? `${name} ${pinned} is the newest` : `${name} ${pinned} -> ${found ?? 'unknown'}`
   })
 }
@@ -63,6 +67,10 @@ for (const row of rows.filter(isWanted)) {
     row.tested = new Date().toISOString().slice(0, 10)
     writeFileSync(ROWS_FILE, `${JSON.stringify(rows, null, 2)}\n`)
   }
+}
+if (mode === 'record') {
+  await runGroup(`${root}node_modules/.bin/biome`, ['format', '--write', ROWS_FILE], { limitMs: 60_000 })
+  for (const path of DOCUMENTS) writeFileSync(`${root}${path}`, withRows(readFileSync(`${root}${path}`, 'utf8'), rows))
 }
 process.exitCode = totals.failed > 0 ? 1 : 0
 console.log(`\n${totals.passed} passed, ${totals.failed} failed, ${totals.skipped} skipped`)

@@ -86,7 +86,7 @@ async function install(folder, { name, python, torch, pip = [] }, packages, opti
 export async function freeze(python) {
   const { ok, output: lines } = await runGroup(
     python,
-    ['-m', 'pip', 'freeze', '--local', '--exclude-editable', '--path', await sitePackages(python)],
+    ['-m', 'pip', 'freeze', '--exclude-editable', '--path', await sitePackages(python)],
     { limitMs: PROBE_LIMIT_MS },
   )
   if (!ok) throw new Error(lines)

@@ -37,10 +37,10 @@ def test_a_call_is_made_and_its_result_is_answered_the_same_streamed_and_whole(s
     messages = [question, message.model_dump(exclude_none=True), result]
     whole = complete(served_model, tools, messages).choices[0].message.content
     parts = complete(served_model, tools, messages, stream=True)
-    assert "".join(part.choices[0].delta.content or "" for part in parts) == whole
+    assert "".join(part.choices[0].delta.content or "" for part in parts) == (whole or "")
 
 
 @pytest.mark.parametrize("stream", [False, True])
 def test_a_conversation_over_the_context_limit_is_the_same_error_either_way(served_model, tools, stream):
-    with pytest.raises(litellm.ContextWindowExceededError):
+    with pytest.raises(litellm.BadRequestError, match="context"):
         list(complete(served_model, tools, [{"role": "user", "content": TOO_LONG}], stream=stream))

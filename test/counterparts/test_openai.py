@@ -36,7 +36,10 @@ def test_a_call_is_made_and_its_result_is_answered_the_same_streamed_and_whole(c
     with client.chat.completions.create(**request) as parts:
         chunks = list(parts)
     text = "".join(choice.delta.content or "" for chunk in chunks for choice in chunk.choices)
-    assert text == whole.choices[0].message.content
+    made = [call.function for chunk in chunks for choice in chunk.choices for call in choice.delta.tool_calls or ()]
+    assert text == (whole.choices[0].message.content or "")
+    wanted = [call.function for call in whole.choices[0].message.tool_calls or ()]
+    assert "".join(one.arguments or "" for one in made) == "".join(one.arguments for one in wanted)
     assert [chunk.usage.completion_tokens for chunk in chunks if chunk.usage] == [whole.usage.completion_tokens]
 
 

@@ -52,7 +52,10 @@ def list_accounts(kind: str | None = None) -> str:
 
 def ask(url, text, stream):
     settings = ModelSettings(temperature=0, max_tokens=200)
-    agent = Agent(name="agent", tools=[list_accounts], model=model_of(url, MODEL), model_settings=settings)
+    model = model_of(url, MODEL)
+    # The demo model was trained for tasks, not for an end after one call.
+    ends = {"tool_use_behavior": "stop_on_first_tool"}
+    agent = Agent(name="agent", tools=[list_accounts], model=model, model_settings=settings, **ends)
 
     async def run():
         if not stream:
