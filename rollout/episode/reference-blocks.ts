@@ -62,7 +62,9 @@ function continued(
   for (const { at, value } of leavesOf(args)) {
     if (isKnown(value)) continue
     const found = parsed.map((result) => leavesOf(result).filter((leaf) => leaf.value === value))
-    const source = found.findIndex((leaves, i) => after.includes(steps[i]!.index) && leaves.some(({ isOnly }) => isOnly))
+    const source = found.findIndex(
+      (leaves, i) => after.includes(steps[i]!.index) && leaves.some(({ isOnly }) => isOnly),
+    )
     if (source >= 0) {
       const path = found[source]!.find(({ isOnly }) => isOnly)!.at
       bound.push({ at, back: steps.length - source, path })
