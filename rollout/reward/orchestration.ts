@@ -93,7 +93,7 @@ const typeOf = (value: Json): string => (value === null ? 'null' : Array.isArray
 function orderedCalls(truths: readonly GroundTruthCall[], log: readonly LoggedCall[]): (number | null)[] {
   const found: (number | null)[] = []
   for (const { name, after } of truths) {
-    const earlier = after.map((i) => found[i]!)
+    const earlier = after.map((i) => found[i] ?? null)
     const from = Math.max(-1, ...earlier.map((at) => at ?? -1))
     const at = earlier.includes(null)
       ? -1
