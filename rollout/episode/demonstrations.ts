@@ -16,10 +16,4 @@ export const playReference = (
   limits: EpisodeLimits,
   signal: AbortSignal,
 ): Promise<Rollout> =>
-  runEpisode(
-    task,
-    createReferenceSource(referenceScript(task, runtime, limits), runtime),
-    runtime,
-    limits,
-    signal,
-  )
+  runEpisode(task, createReferenceSource(referenceScript(task, runtime, limits), runtime), runtime, limits, signal)

@@ -14,9 +14,11 @@ interface Step {
 }
 
 /**
- * Groups the ground truth's calls of a user turn into blocks, so that an assistant could write each block before it sees a result of it. A
- * value that only a result of the same block contains becomes a reference to it. A call begins a new block if it needs such a value from
- * a list with several entries, because its index would be a guess, or if the origin of a value after an earlier call is unknown.
+ * Groups the ground truth's calls of a user turn into blocks. An assistant could write each block before it sees a result of the block.
+ * A value that only a result of the same block contains becomes a reference.
+ *
+ * A call begins a new block if it takes such a value from a list with several entries, because its index would be a guess. It also does so
+ * after a prerequisite, if the origin of a value is unknown.
  * @param results  results of all calls of the ground truth: JSON
  * @param fits     whether a block is short enough for one message
  */
@@ -62,7 +64,9 @@ function continued(
   for (const { at, value } of leavesOf(args)) {
     if (isKnown(value)) continue
     const found = parsed.map((result) => leavesOf(result).filter((leaf) => leaf.value === value))
-    const source = found.findIndex((leaves, i) => after.includes(steps[i]!.index) && leaves.some(({ isOnly }) => isOnly))
+    const source = found.findIndex(
+      (leaves, i) => after.includes(steps[i]!.index) && leaves.some(({ isOnly }) => isOnly),
+    )
     if (source >= 0) {
       const path = found[source]!.find(({ isOnly }) => isOnly)!.at
       bound.push({ at, back: steps.length - source, path })

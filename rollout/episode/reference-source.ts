@@ -45,7 +45,10 @@ export function referenceScript(
   const { results } = prepare(task).expected()
   const fits = (block: Block): boolean =>
     block.length <= BLOCK_LIMITS.calls && tokenizer.tokenize(writeCalls(block), true).length < maxTurnTokens
-  return task.turns.flatMap((_, turn) => [...blocksOf(task, results, turn, fits).map(writeCalls), closingOf(task, turn)])
+  return task.turns.flatMap((_, turn) => [
+    ...blocksOf(task, results, turn, fits).map(writeCalls),
+    closingOf(task, turn),
+  ])
 }
 
 /**

@@ -17,8 +17,9 @@ import { equalValues, own } from './values.js'
  * From the authors' code (github.com/horizon-rl/ToolOrchestrationReward, `training/reward/complex_tool.py`, commit 5c4ea42) follow:
  * - the total, half atomic validity and half orchestration. Their term for the final state is an empty placeholder with weight 0;
  * - atomic validity: the mean over the rollout's calls of form and execution. A call of a tool outside the reference counts 0;
- * - the form of a call: 0.33 for the name, 0.33 for the share of the reference's arguments times the share of these with the right type,
- *   and 0.34 if all arguments are exactly right. A call without reference arguments has the right structure if it has none either;
+ * - the form of a call: 0.33 for the name, 0.33 for the structure, and 0.34 if all arguments are exactly right. The structure is the share
+ *   of the reference's arguments that are present, times the share of these with the right type. A reference call without arguments has
+ *   the right structure if the call has none either;
  * - orchestration: the share of reference calls with a logged call of the same name after the calls of all their prerequisites. The
  *   earliest such call counts, also if it failed. One logged call may stand for several reference calls.
  *

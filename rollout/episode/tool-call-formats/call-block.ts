@@ -77,7 +77,7 @@ export function blockSpans(text: string): Span[] {
 }
 
 const IDENTIFIER = /[A-Za-z_][A-Za-z0-9_]*/y
-const STRING = /"(?:[^"\\]|\\[^])*"/y
+const STRING = /"(?:[^"\\]|\\.)*"/sy
 const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y
 const INDEX = /0|[1-9][0-9]{0,5}/y
 const SPACE = /[ \t\r\n]*/y

@@ -6,7 +6,10 @@ import { HERMES, HERMES_NO_THINKING, HERMES_THINKING } from './hermes.js'
 
 /** All tool-call formats of this version, by name. */
 export const TOOL_CALL_FORMATS: ReadonlyMap<string, ToolCallFormat> = new Map(
-  [HERMES, HERMES_THINKING, HERMES_NO_THINKING, GRANITE, CODE_BLOCK].map((toolCallFormat) => [toolCallFormat.name, toolCallFormat]),
+  [HERMES, HERMES_THINKING, HERMES_NO_THINKING, GRANITE, CODE_BLOCK].map((toolCallFormat) => [
+    toolCallFormat.name,
+    toolCallFormat,
+  ]),
 )
 
 /** Returns the tool-call format with this name. @throws EpisodeError `unknown_tool_call_format`, which lists the known ones */

@@ -9,8 +9,8 @@ import {
   playReference,
   promptOf,
   referenceScript,
-  runEpisode,
   rulesNamed,
+  runEpisode,
   type Task,
   toolCallFormatNamed,
 } from '../../../rollout/episode/index.js'
@@ -61,7 +61,11 @@ test('a block has several calls, and a reference names a result of an earlier on
   assert.is(prose(`I pay.\n${message}\nDone.`), 'I pay.\n\nDone.')
   assert.equal(
     argumentSpans(message).map(([start, end]) => message.slice(start, end)),
-    ['name="Ann \\"A\\"", tags=["x", true, null, 2.5]', 'to=found.users[0]["full id"], by={"card": found, "n": -1}', ''],
+    [
+      'name="Ann \\"A\\"", tags=["x", true, null, 2.5]',
+      'to=found.users[0]["full id"], by={"card": found, "n": -1}',
+      '',
+    ],
   )
 })
 
@@ -146,7 +150,10 @@ test('a call whose value is not in the result, or whose source failed, is malfor
 })
 
 test('values from results have a limit, so that copies of copies do not grow', async () => {
-  const lines = ['r0 = list_books()', ...Array.from({ length: 15 }, (_, i) => `r${i + 1} = list_books(a=[${'r0, '.repeat(60)}r0])`)]
+  const lines = [
+    'r0 = list_books()',
+    ...Array.from({ length: 15 }, (_, i) => `r${i + 1} = list_books(a=[${'r0, '.repeat(60)}r0])`),
+  ]
   const limits = { ...AMPLE, maxTurnTokens: 8000 }
   const { calls } = await play(task, [block(...lines), 'Done.'], runtime, limits)
   assert.is(calls.length, 16)
@@ -154,7 +161,10 @@ test('values from results have a limit, so that copies of copies do not grow', a
 })
 
 test('a replay of a rollout with references is the same rollout', async () => {
-  const script = [block('x = lend_book(book="emma", reader="Ada")', 'return_book(loan=x.loan)', 'return_book(loan=x.no)'), 'Done.']
+  const script = [
+    block('x = lend_book(book="emma", reader="Ada")', 'return_book(loan=x.loan)', 'return_book(loan=x.no)'),
+    'Done.',
+  ]
   const rollout = await play(task, script, runtime)
   const source = createRecordedSource(rollout, promptOf(task, runtime, AMPLE), runtime.tokenizer)
   assert.equal(await runEpisode(task, source, runtime, AMPLE, patience()), rollout)

@@ -93,7 +93,7 @@ const OTHERS: Readonly<Record<string, string>> = {
   'hermes-thinking': '6f9d6fdcdeeb71b4af1295d8c3e2ddea6e25cd1cc83b469f1f7086e5e27cc21d',
   'hermes-no-thinking': '75a5a1d639cf490e7190cacf8d7a06eee14d010f9209b5eb8bb19f5f727c95f1',
   granite: 'd8a4a1492bfef7fee2b2e4482953cdacdd6a81fb1c2bb93a594f3a5f0729a950',
-  'code-block': '',
+  'code-block': '3c4db858a2cb60e4bafe989da1d3b10423400f0701dfe6e8be3390dcd972a603',
 }
 
 test('those of the other formats have not changed', async () => {

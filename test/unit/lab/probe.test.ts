@@ -58,12 +58,13 @@ test('under outcome, failed calls get less reward than half of the calls or no c
   assert.ok(failed.outcome! < resultOf(found, 'the first half').earned.outcome!)
 })
 
-test('a message without calls earns nothing where calls are needed, and calls with empty arguments earn most from paper', async () => {
+test('a message without calls earns nothing where calls are needed, and calls with empty arguments earn most from orchestration', async () => {
   const found = await once()
   for (const start of ['no calls, an empty message', 'no calls, “Let me look'])
     assert.equal(resultOf(found, start).largest, { paper: 0, outcome: 0, orchestration: 0 }, start)
   const { earned, largest } = resultOf(found, 'each tool once with empty arguments, empty')
-  assert.ok(earned.outcome! <= 0 && earned.paper! > 0 && largest.paper! >= earned.paper!, JSON.stringify(earned))
+  assert.ok(earned.outcome! < 0 && earned.orchestration! > 0.2, JSON.stringify(earned))
+  for (const most of Object.values(largest)) assert.ok(most < 1)
   for (const start of ['stops after the first call', 'stops before the last call']) {
     const { largest: most, full, solved } = resultOf(found, start)
     assert.ok(most.outcome! <= 0.5 && most.paper! < 1, `${start}: ${JSON.stringify(most)}`)
