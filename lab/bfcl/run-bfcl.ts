@@ -76,7 +76,7 @@ export async function runBfcl(options: BfclOptions, signal: AbortSignal): Promis
     requirements: [join(packageRoot, 'lab', 'bfcl', 'requirements.txt')],
     candidates: options.python === undefined ? PYTHONS : [options.python],
     supported: PYTHON,
-    contents: `${BFCL.package} ${BFCL.version} and what it imports, some 350 MB`,
+    contents: `${BFCL.package} ${BFCL.version} and what it imports, some 400 MB`,
     complete: true,
     onStep: say,
     signal,

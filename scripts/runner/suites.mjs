@@ -133,7 +133,7 @@ export const SUITES = {
   },
   // Two minutes of a core for llama.cpp's shaders: nightly.
   gpu: { batch: 1, byDefault: false },
-  // Installs 350 MB of Python packages: nightly.
+  // Installs 400 MB of Python packages: nightly.
   bfcl: { batch: 1, byDefault: false },
 }
 
