@@ -109,6 +109,10 @@ async function server() {
   }
 }
 
+/** Returns messages with one of a task's reference calls each. */
+const messagesOf = (calls) =>
+  calls.map(({ name, arguments: args }) => ({ text: '', calls: [{ name, arguments: args }] }))
+
 async function ownEnvironment() {
   await run('prove-server', ['new', 'library'])
   const { stdout } = await run('prove-server', ['check', './library'])
@@ -116,9 +120,11 @@ async function ownEnvironment() {
   const made = ['--examples', '6', '--seed', '1', '--profile', 'demo', '--validation', '0']
   await run('prove-lab', ['synthesize', '--out', 'own-tasks', '--environments', './library', ...made])
   const [first] = (await readFile(join(elsewhere, 'own-tasks/data/train.jsonl'), 'utf8')).split('\n')
-  const { id: task, ground_truth: actions } = JSON.parse(first)
+  const { id: task, ground_truth: calls } = JSON.parse(first)
   const scoring = ['score', '--dataset', 'own-tasks', '--environments', './library']
-  const { stdout: scored } = await run('prove-server', scoring, { input: JSON.stringify({ task, actions }) })
+  const { stdout: scored } = await run('prove-server', scoring, {
+    input: JSON.stringify({ task, actions: messagesOf(calls) }),
+  })
   assert.equal(JSON.parse(scored).solved, true)
   return 'created, checked, used for synthesis, and scored'
 }
@@ -128,9 +134,9 @@ async function lab() {
   await run('prove-lab', ['synthesize', '--out', 'my-tasks', '--examples', '40', '--seed', '1', ...environments])
   await run('prove-lab', ['dataset', 'verify', 'my-tasks'])
   const [first] = (await readFile(join(elsewhere, 'my-tasks/data/train.jsonl'), 'utf8')).split('\n')
-  const { id: task, ground_truth: actions } = JSON.parse(first)
+  const { id: task, ground_truth: calls } = JSON.parse(first)
   const scoring = ['score', '--dataset', 'my-tasks']
-  const { stdout } = await run('prove-server', scoring, { input: JSON.stringify({ task, actions }) })
+  const { stdout } = await run('prove-server', scoring, { input: JSON.stringify({ task, actions: messagesOf(calls) }) })
   assert.equal(JSON.parse(stdout).solved, true)
   return '40 tasks synthesised and verified, and a rollout of one scored'
 }

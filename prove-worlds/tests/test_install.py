@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 import pytest
-from conftest import CHECKOUT, PATIENCE_S, PROGRAM
+from served import CHECKOUT, PATIENCE_S, PROGRAM
 
 PROJECT = CHECKOUT / "prove-worlds"
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from conftest import PATIENCE_S, PROGRAM
+from served import PATIENCE_S, PROGRAM
 from prove_worlds import BadAnswer, NotStarted, TooManyEpisodes, Unreachable, Worlds
 
 EPISODE = {"episode": "e", "task": "t", "kind": "k", "messages": [], "tools": [], "over": False}
