@@ -12,8 +12,8 @@ from pathlib import Path
 
 import httpx
 import pytest
-from served import PATIENCE_S, PROGRAM
 from prove_worlds import BadAnswer, NotStarted, TooManyEpisodes, Unreachable, Worlds
+from served import PATIENCE_S, PROGRAM
 
 EPISODE = {"episode": "e", "task": "t", "kind": "k", "messages": [], "tools": [], "over": False}
 
