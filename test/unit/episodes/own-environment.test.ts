@@ -79,7 +79,10 @@ test('an environment from a folder is served over MCP, gives tasks, and scores r
   const context = contextFor([withSpeech(library!)], DEMO_PROFILE, 1, seedStates)
   for (const example of streamExamples(context, 'train', 3)) {
     await verifyExample(example, environments, seedStates, signal)
-    const actions = example.task.groundTruth.map(({ name, arguments: args }) => ({ name, arguments: args }))
+    const actions = example.task.groundTruth.map(({ name, arguments: args }) => ({
+      text: '',
+      calls: [{ name, arguments: args }],
+    }))
     const scored = await scoreRollout({ task: example.task, actions }, { runtime, reward: PAPER, named })
     assert.is(scored.solved, true)
     assert.is(scored.total, 1.3)
