@@ -142,21 +142,6 @@ const ORS: Wire = {
   },
 }
 
-const OPEN_ENV: Wire = {
-  name: 'OpenEnv',
-  async play(origin, task, reward, messages) {
-    const { json } = await post(`${origin}/reset`, quote({ task, reward }))
-    const { episode_id: id } = json.observation.metadata
-    for (const { name, args, around } of messages.flatMap(singleCalls)) {
-      const metadata = `{"prove/message": ${around}}`
-      const action = `{"type": "call_tool", "tool_name": ${quote(name)}, "arguments": ${args}, "metadata": ${metadata}}`
-      const { status } = await post(`${origin}/step`, `{"action": ${action}, "episode_id": ${quote(id)}}`)
-      if (status !== 200) break
-    }
-    return scoreOf(origin, id)
-  },
-}
-
 /** Plays as NeMo Gym's `SimpleAgent` does: it answers arguments that are not JSON itself, and sends no body for `null`. */
 const NEMO_GYM: Wire = {
   name: 'NeMo Gym',
@@ -184,4 +169,4 @@ const NEMO_GYM: Wire = {
   },
 }
 
-export const WIRES: readonly Wire[] = [PLAIN, MCP, TASK_MCP, ORS, OPEN_ENV, NEMO_GYM]
+export const WIRES: readonly Wire[] = [PLAIN, MCP, TASK_MCP, ORS, NEMO_GYM]
