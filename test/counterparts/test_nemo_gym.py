@@ -45,7 +45,9 @@ def free_socket():
 
 class Gym:
     """
-    NeMo Gym's agent and model server for each scripted model, in a thread of this process. They share NeMo Gym's global HTTP client.
+    NeMo Gym's agent and model server for each scripted model, in a thread of this process.
+
+    They share NeMo Gym's global HTTP client.
 
     Attributes:
         agents: URL of the agent of each model.
