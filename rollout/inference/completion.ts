@@ -44,8 +44,9 @@ export interface Completion {
 export function capacityAfter(prompt: readonly Token[], { contextSize }: Pick<ServedPolicy, 'contextSize'>): number {
   const capacity = contextSize - prompt.length
   if (capacity >= 1) return capacity
-  const most = `at most ${contextSize - 1} leave tokens for an answer: shorten it`
-  throw new ConversationError('context_full', `the conversation has ${prompt.length} tokens; ${most}`)
+  // LangChain and LiteLLM recognise these words, because OpenAI's client leaves the code out of its message.
+  const most = `this model's maximum context length is ${contextSize} tokens, with at least one for the answer`
+  throw new ConversationError('context_full', `the prompt is too long: it has ${prompt.length} tokens, and ${most}`)
 }
 
 /**

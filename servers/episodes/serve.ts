@@ -4,7 +4,7 @@ import { accessRefusal, hostsOf, type Listening, listen } from '../../common/htt
 import { EPISODE_SERVER_LIMITS } from './limits.js'
 import { episodeApi } from './wire/episode-api.js'
 import { episodeMcp } from './wire/mcp.js'
-import { nemoGymApi, VERIFY_PATH } from './wire/nemo-gym.js'
+import { isVerifyPath, nemoGymApi } from './wire/nemo-gym.js'
 import { orsApi } from './wire/ors.js'
 import type { EpisodeService } from './wire/service.js'
 import { taskMcp } from './wire/task-mcp.js'
@@ -33,7 +33,7 @@ export async function serveEpisodes(service: EpisodeService, options: ServeOptio
     return refused ? Response.json({ error: refused.code, message: refused.message }, { status: 403 }) : await next()
   })
   const [small, large] = [limited(EPISODE_SERVER_LIMITS.requestBytes), limited(EPISODE_SERVER_LIMITS.verifyBytes)]
-  app.use((context, next) => (context.req.path === VERIFY_PATH ? large : small)(context, next))
+  app.use((context, next) => (isVerifyPath(context.req.path) ? large : small)(context, next))
   app.get('/health', () => Response.json({ status: 'ok', episodes: service.episodes.size }))
   // First, because its sessions use the paths of all others as names of tools.
   app.route('/', nemoGymApi(service))

@@ -6,7 +6,8 @@ import { type Coverage, type Occurrences, occurrences } from './coverage.js'
 import type { DatasetInfo, Outcome } from './dataset-info.js'
 import { DatasetError } from './errors.js'
 import { type Drops, filtersOf } from './example.js'
-import { parquetPath, recordsPath, splitFileName } from './manifest.js'
+import { FEATURES, LOADING } from './loading.js'
+import { parquetPath, splitFileName } from './manifest.js'
 import { markdownTable, number, percent } from './markdown.js'
 import { SPLITS } from './profile.js'
 import { profileTable } from './profile-table.js'
@@ -100,6 +101,7 @@ function frontMatter(info: DatasetInfo, statistics: Statistics): string {
           data_files: filled.map((split) => ({ split: splitFileName(split), path: parquetPath(split) })),
         },
       ],
+      dataset_info: { config_name: 'default', features: FEATURES },
     },
     { lineWidth: 0 },
   )
@@ -284,33 +286,6 @@ const FIELDS = markdownTable(
   ],
   '---',
 )
-
-const LOADING = [
-  `The Parquet files contain the same records as the JSON lines (\`${recordsPath('train')}\`): scalars as columns, and
-\`messages\`, \`tools\`, \`ground_truth\`, \`facts\`, \`questions\`, \`environments\`, \`toolset\`, \`calls\` and \`metadata\` as JSON text, because columnar structures would
-contain every argument of every tool.`,
-  `\`\`\`python
-import json
-from datasets import load_dataset
-
-data = load_dataset(folder, split="train")  # this folder, or the data set's name on the hub
-row = data[0]
-messages, tools = json.loads(row["messages"]), json.loads(row["tools"])
-\`\`\``,
-  `Messages have OpenAI's format, in which \`arguments\` of a call is JSON text. TRL and most chat templates need an object:`,
-  `\`\`\`python
-def for_trl(row):
-    messages = json.loads(row["messages"])
-    for message in messages:
-        for call in message.get("tool_calls", []):
-            call["function"]["arguments"] = json.loads(call["function"]["arguments"])
-    return {"messages": messages, "tools": json.loads(row["tools"])}
-
-examples = [for_trl(row) for row in data]  # trl: Dataset.from_list(examples, on_mixed_types="use_json")
-\`\`\``,
-  `For reinforcement learning, the reward compares calls with \`ground_truth\`, and \`environments\` (name and seed) reproduces the
-initial states.`,
-] as const
 
 function provenance(info: DatasetInfo): string[] {
   return [

@@ -10,6 +10,8 @@ interface Column {
   readonly name: string
   readonly type: 'STRING' | 'INT32' | 'BOOLEAN'
   readonly nullable?: boolean
+  /** The text is the JSON of the record's field of this name; or the column is none of the record's fields. */
+  readonly from?: 'structure' | 'elsewhere'
   cell(record: DatasetRecord): Cell
 }
 
@@ -17,27 +19,32 @@ interface Column {
  * Columns of the file. Structures are JSON text: nested columns would be merged into one structure with a null for every argument of
  * every other tool.
  */
-const COLUMNS: readonly Column[] = [
+export const COLUMNS: readonly Column[] = [
   { name: 'schema', type: 'INT32', cell: ({ schema }) => schema },
   { name: 'id', type: 'STRING', cell: ({ id }) => id },
   { name: 'index', type: 'INT32', cell: ({ index }) => index },
   { name: 'split', type: 'STRING', cell: ({ split }) => split },
   { name: 'kind', type: 'STRING', cell: ({ kind }) => kind },
-  { name: 'information', type: 'STRING', cell: ({ metadata }) => metadata.information },
-  { name: 'recovery', type: 'STRING', nullable: true, cell: ({ metadata }) => metadata.recovery },
-  { name: 'user_turns', type: 'INT32', cell: ({ messages }) => messages.filter(({ role }) => role === 'user').length },
-  { name: 'ground_truth_calls', type: 'INT32', cell: (record) => record.ground_truth.length },
-  { name: 'messages', type: 'STRING', cell: ({ messages }) => JSON.stringify(messages) },
-  { name: 'tools', type: 'STRING', cell: ({ tools }) => JSON.stringify(tools) },
-  { name: 'ground_truth', type: 'STRING', cell: (record) => JSON.stringify(record.ground_truth) },
-  { name: 'facts', type: 'STRING', cell: ({ facts }) => JSON.stringify(facts) },
-  { name: 'questions', type: 'STRING', cell: ({ questions }) => JSON.stringify(questions) },
-  { name: 'environments', type: 'STRING', cell: ({ environments }) => JSON.stringify(environments) },
-  { name: 'toolset', type: 'STRING', cell: ({ toolset }) => JSON.stringify(toolset) },
+  { name: 'information', type: 'STRING', from: 'elsewhere', cell: ({ metadata }) => metadata.information },
+  { name: 'recovery', type: 'STRING', nullable: true, from: 'elsewhere', cell: ({ metadata }) => metadata.recovery },
+  {
+    name: 'user_turns',
+    type: 'INT32',
+    from: 'elsewhere',
+    cell: ({ messages }) => messages.filter(({ role }) => role === 'user').length,
+  },
+  { name: 'ground_truth_calls', type: 'INT32', from: 'elsewhere', cell: (record) => record.ground_truth.length },
+  { name: 'messages', type: 'STRING', from: 'structure', cell: ({ messages }) => JSON.stringify(messages) },
+  { name: 'tools', type: 'STRING', from: 'structure', cell: ({ tools }) => JSON.stringify(tools) },
+  { name: 'ground_truth', type: 'STRING', from: 'structure', cell: (record) => JSON.stringify(record.ground_truth) },
+  { name: 'facts', type: 'STRING', from: 'structure', cell: ({ facts }) => JSON.stringify(facts) },
+  { name: 'questions', type: 'STRING', from: 'structure', cell: ({ questions }) => JSON.stringify(questions) },
+  { name: 'environments', type: 'STRING', from: 'structure', cell: ({ environments }) => JSON.stringify(environments) },
+  { name: 'toolset', type: 'STRING', from: 'structure', cell: ({ toolset }) => JSON.stringify(toolset) },
   { name: 'strip_enums', type: 'BOOLEAN', cell: (record) => record.strip_enums },
   { name: 'chain', type: 'STRING', cell: ({ chain }) => chain },
-  { name: 'calls', type: 'STRING', cell: ({ calls }) => JSON.stringify(calls) },
-  { name: 'metadata', type: 'STRING', cell: ({ metadata }) => JSON.stringify(metadata) },
+  { name: 'calls', type: 'STRING', from: 'structure', cell: ({ calls }) => JSON.stringify(calls) },
+  { name: 'metadata', type: 'STRING', from: 'structure', cell: ({ metadata }) => JSON.stringify(metadata) },
 ]
 
 export interface ParquetFile {

@@ -1,9 +1,9 @@
 """LangChain's `ChatOpenAI` over `prove-node serve`."""
 
 import pytest
+from langchain_core.exceptions import ContextOverflowError
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langchain_openai import ChatOpenAI
-from openai import BadRequestError
 from served import PATIENCE_S
 from serving import MODEL, QUESTION, TOO_LONG, served_model, tools
 
@@ -39,6 +39,5 @@ def test_a_call_is_made_and_its_result_is_answered_the_same_streamed_and_whole(m
 
 @pytest.mark.parametrize("way", ["invoke", "stream"])
 def test_a_conversation_over_the_context_limit_is_the_same_error_either_way(model, way):
-    # LangChain has a class of its own for this error, below OpenAI's.
-    with pytest.raises(BadRequestError, match="context"):
+    with pytest.raises(ContextOverflowError):
         list(getattr(model, way)([HumanMessage(TOO_LONG)]))

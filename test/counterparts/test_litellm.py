@@ -42,5 +42,5 @@ def test_a_call_is_made_and_its_result_is_answered_the_same_streamed_and_whole(s
 
 @pytest.mark.parametrize("stream", [False, True])
 def test_a_conversation_over_the_context_limit_is_the_same_error_either_way(served_model, tools, stream):
-    with pytest.raises(litellm.BadRequestError, match="context"):
+    with pytest.raises(litellm.ContextWindowExceededError):
         list(complete(served_model, tools, [{"role": "user", "content": TOO_LONG}], stream=stream))

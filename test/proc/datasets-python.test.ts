@@ -1,7 +1,7 @@
 // needs: python
 
 import { existsSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { execa } from 'execa'
@@ -12,14 +12,18 @@ import { checkout } from '../support/checkout.js'
 import { catalogue, info, makeExamples, stream } from '../support/dataset-examples.js'
 import { PATIENCE_MS } from '../support/patience.js'
 
-/** Enough that the JSON lines do not fit into one of the loader's blocks, whose structures it infers one by one. */
-const EXAMPLES = 2400
+/** Enough without calls that the first of the loader's blocks has none: their structures, and texts for `null`, appear in a later block. */
+const [WITHOUT_CALLS, WITH_CALLS] = [2400, 300]
 const BLOCK_BYTES = 10 << 20
 const python = join(checkout, '.venv', 'bin', 'python')
 const test = suite('a written data set in Hugging Face datasets')
 
 interface Loaded {
   readonly splits: Record<string, { expected: string; parquet: string; lines: string; rows: number[] }>
+  readonly card_lines: string
+  readonly every_line: number
+  /** Whether the card, the loaded data and the files agree on the types. */
+  readonly declared: boolean
   readonly columns: string[]
   readonly snippets: number
   readonly trl_rows: number
@@ -32,13 +36,24 @@ interface Loaded {
 let folder = ''
 let loaded: Loaded
 const made = makeExamples(60)
-const examples = Array.from({ length: EXAMPLES }, (_, index) => ({ ...made[index % made.length]!, index }))
+const repeated = (few: typeof made, count: number) => Array.from({ length: count }, (_, i) => few[i % few.length]!)
+const examples = [
+  ...repeated(
+    made.filter(({ task }) => task.groundTruth.length === 0),
+    WITHOUT_CALLS,
+  ),
+  ...repeated(
+    made.filter(({ task }) => task.groundTruth.length > 0),
+    WITH_CALLS,
+  ),
+].map((example, index) => ({ ...example, index }))
 
 test.before(async () => {
   assert.ok(existsSync(python), 'the Python packages are missing: run node scripts/setup.mjs --tests')
   folder = await mkdtemp(join(tmpdir(), 'prove-datasets-'))
-  const { files } = await writeDataset(join(folder, 'village'), stream(examples), info, catalogue)
-  assert.ok(files.find(({ path }) => path === 'data/train.jsonl')!.size > BLOCK_BYTES)
+  await writeDataset(join(folder, 'village'), stream(examples), info, catalogue)
+  const train = await readFile(join(folder, 'village', 'data', 'train.jsonl'), 'utf8')
+  assert.ok(train.indexOf('"tool_calls"') > BLOCK_BYTES)
   const { stdout } = await execa(python, [join(checkout, 'test', 'proc', 'load_dataset.py')], {
     input: JSON.stringify({ folder: join(folder, 'village'), cache: join(folder, 'cache') }),
     timeout: PATIENCE_MS,
@@ -55,16 +70,19 @@ test('`datasets` loads the Parquet files that the card names, with the contents 
   }
   for (const column of ['index', 'kind', 'information', 'recovery', 'user_turns', 'ground_truth_calls'])
     assert.ok(loaded.columns.includes(column), column)
+  assert.ok(loaded.declared)
 })
 
-test('`datasets` loads the JSON lines too, across blocks with different tools', () => {
+test('with the types of the card `datasets` loads the JSON lines, also those that are empty in the first block', () => {
   for (const [name, split] of Object.entries(loaded.splits))
     assert.is(split.lines, split.expected, `${name}: what is loaded differs from the file`)
+  assert.is(loaded.card_lines, loaded.splits.train!.expected)
+  assert.is(loaded.every_line, examples.length)
 })
 
 test('the card’s snippets convert the data for TRL', () => {
   const train = examples.filter(({ split }) => split === 'train')
-  assert.is(loaded.snippets, 2)
+  assert.is(loaded.snippets, 3)
   assert.is(loaded.trl_rows, train.length)
   const calls = train.flatMap(({ exchanges }) => exchanges.flatMap((exchange) => exchange.calls))
   assert.equal([loaded.trl_calls, loaded.trl_calls_with_objects], [calls.length, calls.length])

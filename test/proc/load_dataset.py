@@ -14,7 +14,8 @@ os.environ["HF_HOME"] = job["cache"]
 os.environ["HF_HUB_OFFLINE"] = "1"
 os.environ["HF_DATASETS_DISABLE_PROGRESS_BARS"] = "1"
 
-from datasets import Dataset, load_dataset  # noqa: E402, the environment must be set before
+import pyarrow.parquet  # noqa: E402
+from datasets import Dataset, Features, load_dataset, load_dataset_builder  # noqa: E402, the environment must be set before
 
 SPLITS = ["train", "validation", "held_out"]
 STRUCTURED = ["messages", "tools", "ground_truth", "facts", "questions", "environments", "toolset", "calls", "metadata"]
@@ -42,6 +43,10 @@ def unpacked(rows, columns):
     return [{name: json.loads(row[name]) if name in STRUCTURED else row[name] for name in columns} for row in rows]
 
 
+def schema_of_parquet():
+    return pyarrow.parquet.read_schema(os.path.join(job["folder"], "data", "train.parquet"))
+
+
 def run_card():
     """Runs the card's Python snippets, one after the other."""
     with open(os.path.join(job["folder"], "README.md"), encoding="utf-8") as card:
@@ -52,11 +57,13 @@ def run_card():
     return len(snippets), names
 
 
-parquet = load_dataset(job["folder"])
-files = {split: os.path.join(job["folder"], "data", f"{split}.jsonl") for split in SPLITS}
-as_lines = load_dataset("json", data_files=files)
-expected = {split: of_lines(split) for split in SPLITS}
 count, card = run_card()
+parquet = load_dataset(job["folder"])
+declared = load_dataset_builder(job["folder"]).info.features
+files = {split: os.path.join(job["folder"], "data", f"{split}.jsonl") for split in SPLITS}
+as_lines = load_dataset("json", data_files=files, features=card["features"])
+every_line = load_dataset("json", data_files=os.path.join(job["folder"], "data", "*.jsonl"), features=card["features"])
+expected = {split: of_lines(split) for split in SPLITS}
 trl = Dataset.from_list(card["examples"], on_mixed_types="use_json")
 calls = [call["function"] for row in trl for message in row["messages"] for call in message.get("tool_calls") or []]
 
@@ -71,6 +78,9 @@ json.dump(
             }
             for split in SPLITS
         },
+        "card_lines": digest(list(card["lines"]["train"])),
+        "every_line": sum(len(rows) for rows in every_line.values()),
+        "declared": declared == parquet["train"].features == Features.from_arrow_schema(schema_of_parquet()),
         "columns": parquet["train"].column_names,
         "snippets": count,
         "trl_rows": len(trl),

@@ -198,34 +198,37 @@ test('each path of the Open Reward Standard without an environment is redirected
     }
   }))
 
-test('NeMo Gym seeds a session, calls tools and verifies the answer', () =>
-  served(async (origin) => {
-    const lines = (await (await ask(`${origin}/nemo_gym.jsonl`)).text()).trim().split('\n')
-    const row = JSON.parse(lines[index]!)
-    assert.is(row.responses_create_params.input.at(-1).content, task.turns[0])
-    const seeded = await ask(`${origin}/seed_session`, 'POST', row)
-    const session = { cookie: seeded.headers.get('set-cookie')!.split(';')[0]! }
-    const results: string[] = []
-    const output: object[] = []
-    for (const action of actions) {
-      const { name, arguments: args } = callIn(action) ?? { name: REPLY_TOOL.name, arguments: { text: 'Done.' } }
-      const called = await ask(`${origin}/${name}`, 'POST', args, session)
-      // The client sends the cookies of the last answer only.
-      assert.is(called.headers.get('set-cookie')!.split(';')[0], session.cookie)
-      const answer = await called.text()
-      output.push({ type: 'function_call', name, arguments: JSON.stringify(args), call_id: 'x' })
-      output.push({ type: 'function_call_output', call_id: 'x', output: answer })
-      if (callIn(action)) results.push(answer)
-    }
-    assert.equal(results, responses)
-    const verified = await json(ask(`${origin}/verify`, 'POST', { ...row, response: { output } }, session))
-    assert.equal([verified.reward, verified.solved], [earned, true])
-    assert.equal(Object.keys(verified.reward_components), PAPER.components)
-    assert.equal(verified.response, { output })
-    const cut = await ask(`${origin}/verify`, 'POST', { ...row, response: { output: [] } }, session)
-    assert.equal([cut.status, /send the whole response/.test(await cut.text())], [400, true])
-    assert.is((await ask(`${origin}/verify`, 'POST', row)).status, 404)
-  }))
+// With `observability_enabled` it puts the name of the rollout before each path.
+for (const prefix of ['', '/ng-rollout/3-0'])
+  test(`NeMo Gym seeds a session, calls tools and verifies the answer under "${prefix}/"`, () =>
+    served(async (origin) => {
+      const base = `${origin}${prefix}`
+      const lines = (await (await ask(`${origin}/nemo_gym.jsonl`)).text()).trim().split('\n')
+      const row = JSON.parse(lines[index]!)
+      assert.is(row.responses_create_params.input.at(-1).content, task.turns[0])
+      const seeded = await ask(`${base}/seed_session`, 'POST', row)
+      const session = { cookie: seeded.headers.get('set-cookie')!.split(';')[0]! }
+      const results: string[] = []
+      const output: object[] = []
+      for (const action of actions) {
+        const { name, arguments: args } = callIn(action) ?? { name: REPLY_TOOL.name, arguments: { text: 'Done.' } }
+        const called = await ask(`${base}/${name}`, 'POST', args, session)
+        // The client sends the cookies of the last answer only.
+        assert.is(called.headers.get('set-cookie')!.split(';')[0], session.cookie)
+        const answer = await called.text()
+        output.push({ type: 'function_call', name, arguments: JSON.stringify(args), call_id: 'x' })
+        output.push({ type: 'function_call_output', call_id: 'x', output: answer })
+        if (callIn(action)) results.push(answer)
+      }
+      assert.equal(results, responses)
+      const verified = await json(ask(`${base}/verify`, 'POST', { ...row, response: { output } }, session))
+      assert.equal([verified.reward, verified.solved], [earned, true])
+      assert.equal(Object.keys(verified.reward_components), PAPER.components)
+      assert.equal(verified.response, { output })
+      const cut = await ask(`${base}/verify`, 'POST', { ...row, response: { output: [] } }, session)
+      assert.equal([cut.status, /send the whole response/.test(await cut.text())], [400, true])
+      assert.is((await ask(`${base}/verify`, 'POST', row)).status, 404)
+    }))
 
 test('an MCP client plays an episode over several connections and reads its reward', () =>
   served(async (origin) => {

@@ -18,7 +18,14 @@ import { finishedResponse, messagesIn } from './response-messages.js'
 import type { EpisodeService } from './service.js'
 
 const COOKIE = 'prove_session'
-export const VERIFY_PATH = '/verify'
+const VERIFY_PATH = '/verify'
+/** Prefix of every path with `observability_enabled`, which NeMo Gym's own resources servers ignore too. */
+const ROLLOUT_PREFIX = /^\/ng-rollout\/[A-Za-z0-9][\w.-]*(?=\/)/
+const withoutPrefix = (path: string): string => path.replace(ROLLOUT_PREFIX, '')
+const withPrefix = (path: string): string[] => [path, `/ng-rollout/:rollout${path}`]
+
+/** Whether requests of a path contain a whole response. */
+export const isVerifyPath = (path: string): boolean => withoutPrefix(path) === VERIFY_PATH
 
 const seeding = z.looseObject({ verifier_metadata: z.looseObject({ task: z.string() }) })
 const verifying = seeding.extend({ response: finishedResponse })
@@ -60,7 +67,7 @@ export function nemoGymApi(service: EpisodeService): Hono {
   app.post('*', async (context, next) => {
     const sid = getCookie(context, COOKIE)
     if (sid === undefined) return next()
-    const { path } = context.req
+    const path = withoutPrefix(context.req.path)
     const text = await context.req.text()
     const body = path === '/seed_session' || path === VERIFY_PATH ? readOrNull(text) : null
     if (path === '/seed_session' && isTask(body)) return seed(context, body)
@@ -74,8 +81,8 @@ export function nemoGymApi(service: EpisodeService): Hono {
         : called(context, text, episode),
     )
   })
-  app.post('/seed_session', async (context) => seed(context, await jsonBody(context)))
-  app.post(VERIFY_PATH, () => {
+  app.on('POST', withPrefix('/seed_session'), async (context) => seed(context, await jsonBody(context)))
+  app.on('POST', withPrefix(VERIFY_PATH), () => {
     throw new EpisodeServerError('unknown_episode', 'the request has no cookie of a session: call seed_session first')
   })
   app.onError((error, context) => {
@@ -102,7 +109,9 @@ function readOrNull(text: string): unknown {
 async function called(context: Context, text: string, episode: Episode): Promise<Response> {
   const { pathname, search } = new URL(context.req.url)
   // NeMo Gym's client sends no body for `null`. Messages are unknown before /verify, so here all calls are one message.
-  const message = messageOfCall(decoded(pathname.slice(1)) + search, text === '' ? null : text, { more: true })
+  const message = messageOfCall(decoded(withoutPrefix(pathname).slice(1)) + search, text === '' ? null : text, {
+    more: true,
+  })
   const { text: result } = toolResponse(await episode.act(message))
   const type = message.calls.length > 0 ? 'application/json' : 'text/plain; charset=utf-8'
   return context.body(result, 200, { 'content-type': type })
