@@ -68,7 +68,10 @@ test('what would overwrite a file, or is no model, changes nothing and says what
     [['published.gguf', '--out', 'run.yaml'], /exists already and was not changed/],
     [['published.gguf', '--out', 'no/folder.gguf'], /there is no folder/],
     [['published.gguf', '--keep'], /are for a new file: name it with --out/],
-    [['published.gguf', '--template', 'nothing', '--out', 'd.gguf'], /no such file, and this package has code-block, compact/],
+    [
+      ['published.gguf', '--template', 'nothing', '--out', 'd.gguf'],
+      /no such file, and this package has code-block, compact/,
+    ],
     [['published.gguf', '--tool-call-format', 'granite', '--out', 'd.gguf'], /Choose a format that it fits: hermes/],
     [['published.gguf', '--out', 'd.gguf', '--python', 'no-such-python'], /trainer_unusable: no-such-python/],
     [['text.txt', '--out', 'd.gguf'], /model_refused/],
