@@ -56,11 +56,11 @@ def worlds(dataset):
 
 @pytest.fixture(scope="session")
 def score(dataset):
-    """Function that runs `prove-server score`."""
+    """Function that runs `prove-server score` with a reward preset."""
 
-    def run(rollouts):
+    def run(rollouts, reward="paper"):
         lines = "".join(json.dumps(rollout) + "\n" for rollout in rollouts)
-        command = ["node", str(PROGRAM), "score", "--dataset", str(dataset)]
+        command = ["node", str(PROGRAM), "score", "--dataset", str(dataset), "--reward", reward]
         done = subprocess.run(command, input=lines, check=True, timeout=PATIENCE_S, stdout=subprocess.PIPE, text=True)
         return [json.loads(line) for line in done.stdout.splitlines()]
 
