@@ -33,7 +33,7 @@ export const solvedAndRewardsOf = (evaluation) => ({
 export function reportOf({ groups, versions, seconds }, heldOut, likeliest) {
   const estimate = ({ mean, stderr }) => `${mean.toFixed(3)} ± ${stderr.toFixed(3)}`
   const share = ({ mean, stderr }) => `${(100 * mean).toFixed(1)} ± ${(100 * stderr).toFixed(1)} %`
-  const row = (name, before, after, diff = '') => `  ${name.padEnd(18)}${before.padEnd(19)}${after.padEnd(19)}${diff}`
+  const row = (name, before, after, diff = '') => `  ${name.padEnd(22)}${before.padEnd(19)}${after.padEnd(19)}${diff}`
   const table = ({ rewards, solvedBefore, solvedAfter, solvedDiff, callsBefore, callsAfter }) => [
     ...Object.entries(rewards).map(([name, { before, after, diff }]) =>
       row(`reward ${name}`, estimate(before), estimate(after), estimate(diff)),
