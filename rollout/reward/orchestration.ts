@@ -15,7 +15,7 @@ import { equalValues, own } from './values.js'
  * Reward of "Training LLMs for Multi-Step Tool Orchestration with Constrained Data Synthesis and Graduated Rewards" (arXiv 2603.24709).
  *
  * From the authors' code (github.com/horizon-rl/ToolOrchestrationReward, `training/reward/complex_tool.py`, commit 5c4ea42) follow:
- * - the total, half atomic validity and half orchestration. Their term for the final state is an empty placeholder with weight 0;
+ * - the total, half atomic validity and half orchestration. Their term for the final state has the weight 0;
  * - atomic validity: the mean over the rollout's calls of form and execution. A call of a tool outside the reference counts 0;
  * - the form of a call: 0.33 for the name, 0.33 for the structure, and 0.34 if all arguments are exactly right. The structure is the share
  *   of the reference's arguments that are present, times the share of these with the right type. A reference call without arguments has

@@ -8,7 +8,7 @@ export const ROWS_FILE = `${root}test/counterparts/rows.json`
 /**
  * Reads the rows. Fields: `name`; `title`; `interface`, ours; `packages`, pinned as pip reads them, or `npm`, names in package.json;
  * `python`, the oldest version; `torch`, whether the environment uses the trainer's; `pip`, further options; `what` is run; `unseen`,
- * what never reaches us; `when`: `commit` or `nightly`; `minutes` and `megabytes` of the installation; `tested`, the date of the newest
+ * the faults that the program cannot send; `when`: `commit` or `nightly`; `minutes` and `megabytes` of the installation; `tested`, the date of the newest
  * success in these versions.
  */
 export const readRows = () => JSON.parse(readFileSync(ROWS_FILE, 'utf8'))

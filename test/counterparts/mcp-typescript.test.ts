@@ -17,7 +17,7 @@ const test = suite('the MCP SDKs for TypeScript')
 const { task } = talkative
 const right = referenceActions(talkative)
 const first = callIn(right[0]!)!
-/** What a model writes: the reference solution, or the same with a fault in its first call. */
+/** Messages of a model: the reference solution, or the same with a fault in its first call. */
 const PLAYS: Readonly<Record<string, readonly AssistantMessage[]>> = {
   right,
   wrong: [calling(first.name, { ...first.arguments, nonsense: 1 }), ...right.slice(1)],

@@ -3,12 +3,11 @@ import OpenAI, { APIError } from 'openai'
 import type { Response, ResponseInputItem, ResponseStreamEvent } from 'openai/resources/responses/responses.js'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { HERMES } from '../../rollout/episode/tool-call-formats/hermes.js'
-import { type ApiServer, openPolicy, promptOf, type ServedPolicy, serveOpenAi } from '../../rollout/inference/index.js'
+import { type ApiServer, promptOf, type ServedPolicy, serveOpenAi } from '../../rollout/inference/index.js'
 import { offeredTool } from '../../servers/kernel/index.js'
 import { CATALOGUE } from '../support/catalogue.js'
-import { checkout } from '../support/checkout.js'
-import { PATIENCE_MS, patience } from '../support/patience.js'
+import { openDemoPolicy } from '../support/demo-policy.js'
+import { PATIENCE_MS } from '../support/patience.js'
 import { stated } from '../support/stated.js'
 
 const test = suite<{ policy: ServedPolicy; served: ApiServer; client: OpenAI; failures: unknown[] }>(
@@ -19,19 +18,7 @@ const MAX_TOKENS = 40
 
 test.before(
   stated(async (context) => {
-    context.policy = await openPolicy(
-      {
-        name: 'demo',
-        modelPath: `${checkout}/models/demo/prove-demo-base-f16.gguf`,
-        adapter: null,
-        toolCallFormat: HERMES,
-        contextSize: 1024,
-        slots: 2,
-        threads: 1,
-        gpu: false,
-      },
-      patience(),
-    )
+    context.policy = await openDemoPolicy()
     context.failures = []
     const onError = (error: unknown) => void context.failures.push(error)
     context.served = await serveOpenAi(context.policy, { port: 0, token: null, maxTokens: MAX_TOKENS, onError })

@@ -12,7 +12,6 @@ import { HERMES } from '../../rollout/episode/tool-call-formats/hermes.js'
 import {
   type ApiServer,
   createChatSession,
-  openPolicy,
   promptOf,
   type ServedPolicy,
   serveOpenAi,
@@ -20,6 +19,7 @@ import {
 import { generateSeedState, offeredTool, Session } from '../../servers/kernel/index.js'
 import { CATALOGUE } from '../support/catalogue.js'
 import { checkout } from '../support/checkout.js'
+import { openDemoPolicy } from '../support/demo-policy.js'
 import { PATIENCE_MS, patience } from '../support/patience.js'
 import { stated } from '../support/stated.js'
 import { withServedModel } from './served-model.js'
@@ -32,19 +32,7 @@ const clientOf = ({ url }: ApiServer, apiKey = 'none') =>
 
 test.before(
   stated(async (context) => {
-    context.policy = await openPolicy(
-      {
-        name: 'demo',
-        modelPath: `${checkout}/models/demo/prove-demo-base-f16.gguf`,
-        adapter: null,
-        toolCallFormat: HERMES,
-        contextSize: 1024,
-        slots: 2,
-        threads: 1,
-        gpu: false,
-      },
-      patience(),
-    )
+    context.policy = await openDemoPolicy()
     context.served = await serveOpenAi(context.policy, { port: 0, token: null })
     context.client = clientOf(context.served)
   }),

@@ -103,22 +103,4 @@ test('wrong calls cost the same, in whichever form a model writes them', () =>
     assert.ok([...rewards.values()][0]! < alone.score().total)
   }))
 
-test('paths without an environment of the Open Reward Standard lead to the path with the same name', () =>
-  served(async (ask) => {
-    for (const part of [
-      'tools',
-      'splits',
-      'tasks',
-      'num_tasks',
-      'task',
-      'task_range',
-      'task_tools',
-      'prompt',
-      'call',
-    ]) {
-      const { status, headers } = await ask(`/${part}`, '{}')
-      if (part !== 'tasks') assert.equal([status, headers.get('location')], [308, `/prove/${part}`])
-    }
-  }))
-
 test.run()

@@ -142,7 +142,7 @@ function render(playground: Playground, focus?: string): void {
   if (focus !== undefined) main.querySelector<HTMLElement>(focus)?.focus()
 }
 
-/** Uses the storage of the tab. In a browser that blocks it, the page works, and a reload begins anew. */
+/** Uses the storage of the tab. In a browser that blocks it the page works, but a reload loses the play. */
 function withStorage<T>(use: (storage: Storage) => T): T | undefined {
   try {
     return use(sessionStorage)
