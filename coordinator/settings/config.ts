@@ -75,8 +75,10 @@ export const configSchema = z.strictObject({
     sources: z.array(baseSource).max(LIMITS.baseSources.value).default([]),
   }),
   tasks: z.strictObject({
-    /** Folder of a data set of `prove-lab synthesize`: leases use its training split. */
-    dataset: z.string().min(1),
+    /** Folders of data sets of `prove-lab synthesize`: leases use their training splits. */
+    dataset: z
+      .union([z.string().min(1), z.array(z.string().min(1)).min(1).max(64)], 'must be a folder or a list of folders')
+      .transform((folders) => [folders].flat()),
     /** Folders of its environments that are not part of this package. */
     environments: z.array(z.string().min(1)).max(64).default([]),
   }),
@@ -255,7 +257,7 @@ export function parseConfig(text: string, file: string): RunConfig {
     ...parsed.data,
     dataDir: from(dataDir),
     base: { ...base, path: from(base.path) },
-    tasks: { dataset: from(tasks.dataset), environments: tasks.environments.map(from) },
+    tasks: { dataset: tasks.dataset.map(from), environments: tasks.environments.map(from) },
     audit: { ...audit, calibrations: audit.calibrations.map(from) },
     dashboard: { ...dashboard, ...(dashboard.tokenFile === undefined ? {} : { tokenFile: from(dashboard.tokenFile) }) },
     trainer: { ...trainer, ...(trainer.python === undefined ? {} : { python: program(trainer.python) }) },

@@ -44,7 +44,7 @@ export const FIELD_MEANINGS: Readonly<Record<string, FieldMeaning>> = {
   },
   'tasks.dataset': {
     meaning:
-      'folder of a data set of `prove-lab synthesize`. Leases use its training split ([synthesis.md](synthesis.md))',
+      'folder of a data set of `prove-lab synthesize`, or a list of such folders. Leases use their training splits ([synthesis.md](synthesis.md)). Each task has the same share of the leases, so the sizes of the data sets are the proportions of a mixture',
   },
   'tasks.environments': {
     meaning:
@@ -52,7 +52,7 @@ export const FIELD_MEANINGS: Readonly<Record<string, FieldMeaning>> = {
   },
   reward: {
     meaning:
-      "reward preset of rollouts: `paper`, `outcome` or `orchestration` ([reward.md](reward.md)). Part of the policy's id. Nodes that do not know the preset stop with a message",
+      "reward preset of rollouts: `paper`, `outcome`, `solved` or `orchestration` ([reward.md](reward.md)). Part of the policy's id. Nodes that do not know the preset stop with a message",
   },
   cacheType: {
     meaning:
