@@ -31,8 +31,10 @@ function unprovenPart(
   const [all, own] = [held(), held(origin)]
   const capacity = (maxStaleness + 1) * batchGroups
   const part = state.reliable.size > 0 ? capacity / 2 : capacity
+  // New keys of a block answer for what its other keys have abandoned, unless that is forgiven.
+  const owed = state.reliabilityOfBlock(origin) < 1 ? state.owedFrom(origin) : 0
   return {
-    own: own.untried + own.doubtful,
+    own: own.untried + own.doubtful + owed,
     free: part - all.untried - all.doubtful,
     hasPlaceForDoubtful: own.doubtful < part / 2 - all.doubtful,
   }

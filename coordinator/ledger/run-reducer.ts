@@ -37,7 +37,7 @@ export class RunReducer extends RunView {
         this.records.rounds.publish(event)
         this.records.batches.lineage.published(event)
         this.#beginRound()
-        this.records.leases.settleAll()
+        this.records.leases.expire(this.#oldestOwed)
         this.#forget(event)
         break
       case 'reopened':
@@ -64,12 +64,7 @@ export class RunReducer extends RunView {
         this.records.unattended = null
         break
       case 'leased':
-        this.records.leases.give(event, {
-          isOfRound: event.round === this.round?.round,
-          isLong:
-            this.round !== undefined && event.deadlineMs - event.atMs > this.round.configuration.leases.durationMs,
-        })
-        this.records.keys.noteSupplier(event.node)
+        this.#give(event)
         break
       case 'renewed':
         this.records.keys.noteSupplier(this.records.leases.renew(event.leaseId, event.deadlineMs).node)
@@ -81,8 +76,8 @@ export class RunReducer extends RunView {
           this.records.keys.noteSupplier(lease.node)
           break
         }
-        this.records.keys.abandon(this.records.keys.get(lease.node))
-        if (lease.version === this.current?.version && !this.records.orders.droppedTasks.has(lease.taskIndex))
+        this.records.keys.abandon(this.records.keys.get(lease.node), lease.addressBlock ?? null)
+        if (lease.version >= this.#oldestOwed && !this.records.orders.droppedTasks.has(lease.taskIndex))
           this.records.leases.owe(lease)
         break
       }
@@ -143,6 +138,25 @@ export class RunReducer extends RunView {
     }
   }
 
+  /** Oldest version of which an abandoned lease stays owed: a group for an older one could not be trained on. */
+  get #oldestOwed(): number {
+    return (this.current?.version ?? 0) - (this.configuration?.maxStaleness ?? 0)
+  }
+
+  #give(event: EventOf<'leased'>): void {
+    const { round } = this
+    const { keys, leases } = this.records
+    const durationMs = round?.configuration.leases.durationMs ?? 0
+    const addressBlock = event.addressBlock ?? null
+    const wasOwed = leases.give(event, {
+      isOfRound: event.round === round?.round,
+      isLong: round !== undefined && event.deadlineMs - event.atMs > durationMs,
+      term: { expected: keys.expectedOf(event.node, addressBlock), untilMs: event.atMs + durationMs },
+    })
+    if (wasOwed) keys.noteReturn(keys.get(event.node), addressBlock)
+    keys.noteSupplier(event.node)
+  }
+
   #applyOrder(event: OrderEvent): void {
     this.records.orders.apply(event)
     switch (event.type) {
@@ -185,13 +199,15 @@ export class RunReducer extends RunView {
   #applyJudged(event: JudgedGroup): void {
     const { leaseId, node, accepted, code } = event
     if (this.records.leases.open.close(leaseId)) this.records.keys.noteYield(node, accepted)
-    this.records.leases.settle(node, leaseId)
+    const wasOwed = this.records.leases.settle(node, leaseId)
     // A forgotten lease can only get a refusal, for being late.
     if (this.leases.has(leaseId)) this.records.groups.judged.set(leaseId, event)
     const record = this.records.keys.get(node)
     this.records.keys.noteVerdict(record, event)
     record.credit += event.credit
     record.addressBlock = event.addressBlock
+    if (wasOwed) this.records.keys.noteReturn(record, event.addressBlock)
+    if (accepted) this.records.keys.noteDelivery(record, event.addressBlock)
     if (accepted) this.#accept(record, event)
     else this.#refuse(record, code!, event.atMs)
     this.records.keys.reclassify(record)

@@ -100,6 +100,7 @@ export async function openCoordinator(parts: CoordinatorParts): Promise<Coordina
     const losses = createDiskLosses(metrics, logger)
     const { notices, neighbours, snapshots, files } = await openArtifacts(parts, losses, { cleanUp, signal })
     const addressBlockOf = noteAddresses(host, signal)
+    const capacity = (): number => capacityOf(state, clock.now())
     const opened = await openIntake({ ...parts, losses, addressBlockOf }, { cleanUp, signal })
     const { bodies, judgedBodies, judge, intake } = opened
     const failure = Promise.race([opened.failure, recorder.failure])
@@ -121,7 +122,7 @@ export async function openCoordinator(parts: CoordinatorParts): Promise<Coordina
       ...{ config, taskSet, recorder, blobs, files, losses, jobs: folder.jobs, snapshots, host, key, signal },
       frame: () => policyFrame(state.configuration!, environments),
       manifests: folder.manifests,
-      demand: () => ({ capacity: capacityOf(state), waiting: idle.count() }),
+      demand: () => ({ capacity: capacity(), waiting: idle.count() }),
       providers: () => providers.forAnyone(),
     })
     const services = await serveRun({ host, key, recorder, leases, intake, bodies, idle, attendance, providers })
@@ -135,7 +136,7 @@ export async function openCoordinator(parts: CoordinatorParts): Promise<Coordina
           {
             ...{ host, key, recorder, leases, intake, publisher, services, attendance, notices },
             addressNotice: folder.addressNotice,
-            isWanted: () => idle.count() > 0 && capacityOf(state) > 0,
+            isWanted: () => idle.count() > 0 && capacity() > 0,
           },
           signal,
         )
@@ -191,10 +192,10 @@ async function openArtifacts(
 }
 
 /** Returns how many leases the run could give out now. */
-function capacityOf(state: RunState): number {
+function capacityOf(state: RunState, nowMs: number): number {
   const { round, orders } = state
   if (!round || orders.pause || orders.rollback || round.version >= round.configuration.versions) return 0
-  return Math.max(0, capacityForLeases(state, round.configuration))
+  return Math.max(0, capacityForLeases(state, round.configuration, nowMs))
 }
 
 const perSecond = (kib: number) => (): number => kib * 1024
