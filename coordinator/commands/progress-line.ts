@@ -81,6 +81,8 @@ function eventLine(event: Extract<Progress, { type: 'event' }>['event']): string
       return `${event.node.slice(-8)} ended its work at version ${event.version}: ${event.reason}${event.detail === '' ? '' : ` (${event.detail})`}`
     case 'attended':
       return 'a volunteer is at work again'
+    case 'relieved':
+      return 'groups, connections and streams are as before again'
     case 'team-joined':
       return `${event.node.slice(-8)} ${event.team === null ? 'left its team' : `joined the team ${event.team}`}`
     case 'environment-quarantined':
@@ -121,6 +123,7 @@ function eventLine(event: Extract<Progress, { type: 'event' }>['event']): string
     case 'written-by':
     // The alarm says more.
     case 'unattended':
+    case 'strained':
     case 'reopened':
     case 'leased':
     case 'renewed':

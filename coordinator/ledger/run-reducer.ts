@@ -63,6 +63,12 @@ export class RunReducer extends RunView {
       case 'attended':
         this.records.unattended = null
         break
+      case 'strained':
+        this.records.strain = event
+        break
+      case 'relieved':
+        this.records.strain = null
+        break
       case 'leased':
         this.#give(event)
         break

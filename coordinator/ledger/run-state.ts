@@ -156,6 +156,8 @@ export interface RunState {
   readonly orders: RunOrders
   /** Newest record that no volunteer is at work; null: some are, or the run has just begun. */
   readonly unattended: EventOf<'unattended'> | null
+  /** Newest record of what fell to a fraction of what it was; null: nothing. */
+  readonly strain: EventOf<'strained'> | null
   /** Whether an environment was enabled since the round in force opened, which gives no leases for its tasks yet. */
   readonly enabledSinceRound: boolean
   /** Served versions that were withdrawn by a rollback. */

@@ -51,6 +51,10 @@ export class RunView implements RunState {
     return this.records.unattended
   }
 
+  get strain(): EventOf<'strained'> | null {
+    return this.records.strain
+  }
+
   get enabledSinceRound(): boolean {
     return this.records.enabledSinceRound
   }

@@ -166,6 +166,7 @@ export const SECTIONS = {
     pendingBatch: text.nullable(),
     enabledSinceRound: z.boolean(),
     unattended: event('unattended').nullable(),
+    strain: event('strained').nullable(),
     pause: order.nullable(),
     announcement: order.extend({ message: text, addresses: names }).nullable(),
     rollback: order.extend({ version: count }).nullable(),
