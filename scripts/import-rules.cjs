@@ -7,7 +7,7 @@
 const MAY_IMPORT = {
   proto: [],
   'common/cleanup': [],
-  'common/control': [],
+  'common/control': ['common/http'],
   'common/cli': ['proto'],
   'common/http': [],
   servers: ['common/http'],

@@ -2,7 +2,7 @@
 export interface DeliveryRecord {
   /** Leases that ended with an accepted group. */
   readonly delivered: number
-  /** Leases that were abandoned, and neither taken again nor delivered since. */
+  /** Leases that were abandoned, and not delivered since. A lease that is taken again and abandoned again counts once. */
   readonly lost: number
 }
 
@@ -32,11 +32,9 @@ export function afterLoss(record: DeliveryRecord): DeliveryRecord {
   return { delivered, lost: lost + 1 }
 }
 
-/** Cancels a loss: its key has taken the lease again, or delivered its group late. */
-export const afterReturn = ({ delivered, lost }: DeliveryRecord): DeliveryRecord => ({
-  delivered,
-  lost: Math.max(0, lost - 1),
-})
+/** Counts a delivered lease that was counted as lost before. */
+export const afterLateDelivery = ({ delivered, lost }: DeliveryRecord): DeliveryRecord =>
+  afterDelivery({ delivered, lost: Math.max(0, lost - 1) })
 
 /** Returns the record of a key, with as much of its block's record as the key lacks of its own. */
 export function withBlock(own: DeliveryRecord, block: DeliveryRecord): DeliveryRecord {

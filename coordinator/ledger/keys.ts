@@ -1,8 +1,8 @@
 import { LIMITS } from '../../proto/index.js'
 import {
   afterDelivery,
+  afterLateDelivery,
   afterLoss,
-  afterReturn,
   type DeliveryRecord,
   expectedShare,
   NO_LEASES,
@@ -117,24 +117,19 @@ export class Keys {
     this.reliable.add(record.node)
   }
 
-  /** Notes an abandoned lease. @param addressBlock  of the lease */
-  abandon(record: NodeState, addressBlock: string | null): void {
+  /** Notes an abandoned lease. @param addressBlock  of the lease. @param wasLost  whether it was abandoned before */
+  abandon(record: NodeState, addressBlock: string | null, wasLost: boolean): void {
     this.noteYield(record.node, false)
-    this.#noteRecord(record, addressBlock, afterLoss)
+    if (!wasLost) this.#noteRecord(record, addressBlock, afterLoss)
     record.lastLease = 'abandoned'
     record.abandoned += 1
     this.reliable.delete(record.node)
     this.reclassify(record)
   }
 
-  /** Notes that a lease ended with an accepted group. */
-  noteDelivery(record: NodeState, addressBlock: string | null): void {
-    this.#noteRecord(record, addressBlock, afterDelivery)
-  }
-
-  /** Cancels the loss of a lease that its key has taken again. */
-  noteReturn(record: NodeState, addressBlock: string | null): void {
-    this.#noteRecord(record, addressBlock, afterReturn)
+  /** Notes that a lease ended with an accepted group. @param wasLost  whether it was abandoned before */
+  noteDelivery(record: NodeState, addressBlock: string | null, wasLost: boolean): void {
+    this.#noteRecord(record, addressBlock, wasLost ? afterLateDelivery : afterDelivery)
   }
 
   #noteRecord(

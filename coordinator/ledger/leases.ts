@@ -3,7 +3,7 @@ import { OpenLeases } from './open-leases.js'
 import { type LeaseRecord, originOf } from './run-state.js'
 import { known, type StateSnapshot } from './state-snapshot.js'
 
-type Snapshot = Pick<StateSnapshot, 'leases' | 'open' | 'owed' | 'nextIndex'>
+type Snapshot = Pick<StateSnapshot, 'leases' | 'open' | 'owed' | 'retaken' | 'nextIndex'>
 
 /** Leases whose groups can still matter, with the open and the abandoned ones. */
 export class Leases {
@@ -14,6 +14,8 @@ export class Leases {
    * others. Those of earlier versions stay a debt.
    */
   readonly #owed = new Map<string, Map<string, LeaseRecord>>()
+  /** Open leases that were abandoned before. */
+  readonly #retaken = new Set<string>()
   /** Number of them by origin, see `originOf`; absent: 0. */
   readonly #owedFrom = new Map<string, number>()
   /** Next lease index of each node in the round in force. */
@@ -28,12 +30,13 @@ export class Leases {
       leases: [...this.all.values()],
       open: this.open.entries,
       owed: [...this.#owed.values()].flatMap((own) => [...own.keys()]),
+      retaken: [...this.#retaken],
       nextIndex: [...this.#nextIndex],
     }
   }
 
   /** @throws CheckpointError for an inconsistent snapshot */
-  static of({ leases: all, open, owed, nextIndex }: Snapshot): Leases {
+  static of({ leases: all, open, owed, retaken, nextIndex }: Snapshot): Leases {
     const byId = new Map(all.map((lease) => [lease.leaseId, lease]))
     const leaseOf = (leaseId: string): LeaseRecord => known(byId.get(leaseId), `the lease ${leaseId}`)
     const leases = new Leases(
@@ -43,6 +46,7 @@ export class Leases {
     )
     for (const [leaseId, lease] of byId) leases.all.set(leaseId, lease)
     for (const leaseId of owed) leases.owe(leaseOf(leaseId))
+    for (const leaseId of retaken) leases.#retaken.add(leaseId)
     for (const [node, index] of nextIndex) leases.#nextIndex.set(node, index)
     return leases
   }
@@ -50,18 +54,16 @@ export class Leases {
   /**
    * @param isOfRound  whether it is of the round in force; a lease that is taken again may be of an earlier round
    * @param isLong     whether its first deadline is later than the run configuration states
-   * @returns  whether the node had abandoned it before
    */
   give(
     lease: LeaseRecord,
     { isOfRound, isLong, term }: { readonly isOfRound: boolean; readonly isLong: boolean; readonly term: LeaseTerm },
-  ): boolean {
+  ): void {
     const { leaseId, node, index } = lease
     this.all.set(leaseId, lease)
     this.open.open(lease, term, isLong)
-    const wasOwed = this.settle(node, leaseId)
+    if (this.settle(node, leaseId)) this.#retaken.add(leaseId)
     if (isOfRound) this.#nextIndex.set(node, Math.max(index + 1, this.nextIndex(node)))
-    return wasOwed
   }
 
   renew(leaseId: string, deadlineMs: number): LeaseRecord {
@@ -69,6 +71,12 @@ export class Leases {
     this.all.set(leaseId, lease)
     this.open.renew(leaseId, deadlineMs)
     return lease
+  }
+
+  /** Notes the end of a lease. @returns  whether its node had abandoned it before */
+  end(node: string, leaseId: string): boolean {
+    const wasOwed = this.settle(node, leaseId)
+    return this.#retaken.delete(leaseId) || wasOwed
   }
 
   /** Notes an abandoned lease, which its node gets again. */

@@ -82,7 +82,11 @@ export class RunReducer extends RunView {
           this.records.keys.noteSupplier(lease.node)
           break
         }
-        this.records.keys.abandon(this.records.keys.get(lease.node), lease.addressBlock ?? null)
+        this.records.keys.abandon(
+          this.records.keys.get(lease.node),
+          lease.addressBlock ?? null,
+          this.records.leases.end(lease.node, lease.leaseId),
+        )
         if (lease.version >= this.#oldestOwed && !this.records.orders.droppedTasks.has(lease.taskIndex))
           this.records.leases.owe(lease)
         break
@@ -154,12 +158,11 @@ export class RunReducer extends RunView {
     const { keys, leases } = this.records
     const durationMs = round?.configuration.leases.durationMs ?? 0
     const addressBlock = event.addressBlock ?? null
-    const wasOwed = leases.give(event, {
+    leases.give(event, {
       isOfRound: event.round === round?.round,
       isLong: round !== undefined && event.deadlineMs - event.atMs > durationMs,
       term: { expected: keys.expectedOf(event.node, addressBlock), untilMs: event.atMs + durationMs },
     })
-    if (wasOwed) keys.noteReturn(keys.get(event.node), addressBlock)
     keys.noteSupplier(event.node)
   }
 
@@ -205,15 +208,14 @@ export class RunReducer extends RunView {
   #applyJudged(event: JudgedGroup): void {
     const { leaseId, node, accepted, code } = event
     if (this.records.leases.open.close(leaseId)) this.records.keys.noteYield(node, accepted)
-    const wasOwed = this.records.leases.settle(node, leaseId)
+    const wasLost = this.records.leases.end(node, leaseId)
     // A forgotten lease can only get a refusal, for being late.
     if (this.leases.has(leaseId)) this.records.groups.judged.set(leaseId, event)
     const record = this.records.keys.get(node)
     this.records.keys.noteVerdict(record, event)
     record.credit += event.credit
     record.addressBlock = event.addressBlock
-    if (wasOwed) this.records.keys.noteReturn(record, event.addressBlock)
-    if (accepted) this.records.keys.noteDelivery(record, event.addressBlock)
+    if (accepted) this.records.keys.noteDelivery(record, event.addressBlock, wasLost)
     if (accepted) this.#accept(record, event)
     else this.#refuse(record, code!, event.atMs)
     this.records.keys.reclassify(record)

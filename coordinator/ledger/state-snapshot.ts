@@ -119,6 +119,8 @@ export const SECTIONS = {
   /** Open leases, whether each is past its first deadline, and the capacity that it takes with the end of that. */
   open: z.tuple([text, z.boolean(), number, number]),
   owed: text,
+  /** Open leases that were abandoned before. */
+  retaken: text,
   nextIndex: z.tuple([text, count]),
   judged: event('judged'),
   accepted: text,

@@ -4,8 +4,8 @@ import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus'
 import { uniformInt } from 'pure-rand/distribution/uniformInt'
 import {
   afterDelivery,
+  afterLateDelivery,
   afterLoss,
-  afterReturn,
   type DeliveryRecord,
   expectedShare,
   NO_LEASES,
@@ -41,10 +41,9 @@ test('a crash that loses two leases is forgiven, also for a new key', () => {
   assert.ok(reliabilityOf([1, 2, 3].reduce(afterLoss, NO_LEASES)) < 1)
 })
 
-test('a lease that is taken again cancels its loss, and earns nothing', () => {
-  const lost = afterLoss(NO_LEASES)
-  assert.equal(afterReturn(lost), NO_LEASES)
-  assert.equal(afterReturn(NO_LEASES), NO_LEASES)
+test('a lease that is delivered late cancels its loss', () => {
+  assert.equal(afterLateDelivery(afterLoss(NO_LEASES)), { delivered: 1, lost: 0 })
+  assert.equal(afterLateDelivery(NO_LEASES), { delivered: 1, lost: 0 })
 })
 
 test('a new key has the record of its block, and a known key its own', () => {
