@@ -22,7 +22,7 @@ export const FIELD_MEANINGS: Readonly<Record<string, FieldMeaning>> = {
   },
   uploadKiB: {
     meaning:
-      'upload limit in KiB/s for adapters and the base model, for all volunteers together, at least 64. A volunteer that finds the coordinator busy asks other peers. Verification traffic and answers are not counted',
+      'upload limit in KiB/s for everything that the coordinator sends on streams, to all volunteers together, at least 64. A volunteer that finds the coordinator busy asks other peers. Answers up to 64 KiB count and do not wait',
     without: 'no limit',
   },
   'about.operator': {
