@@ -13,6 +13,10 @@ export function progressLine(progress: Progress): string | null {
       return `dashboard: ${progress.url}`
     case 'no-dashboard':
       return `no dashboard: ${progress.why} The run continues without it.`
+    case 'backup':
+      return `the run is backed up: ${progress.events} events in ${progress.folder}`
+    case 'no-backup':
+      return `the run could not be backed up: ${progress.why}`
     case 'invitation':
       return invitationLines(progress.invitation, progress.file, progress.reach)
     case 'dry-run':
@@ -83,6 +87,8 @@ function eventLine(event: Extract<Progress, { type: 'event' }>['event']): string
       return 'a volunteer is at work again'
     case 'relieved':
       return 'groups, connections and streams are as before again'
+    case 'repaired':
+      return `the log was repaired: ${event.lost} events were lost`
     case 'team-joined':
       return `${event.node.slice(-8)} ${event.team === null ? 'left its team' : `joined the team ${event.team}`}`
     case 'environment-quarantined':

@@ -186,6 +186,8 @@ export const EVENTS = {
   strained: z.object({ version: count, ...strain, causes: z.array(strainCause).max(16).readonly() }),
   /** That is over. */
   relieved: z.object({ version: count }),
+  /** The operator accepted the loss of the events after the previous one, whose log was damaged (`prove-coordinator repair`). */
+  repaired: z.object({ lost: count }),
   /** A node got a lease for a group of a task. */
   leased: z.object({
     leaseId: lease,

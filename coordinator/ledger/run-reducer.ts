@@ -56,6 +56,7 @@ export class RunReducer extends RunView {
         else this.records.teams.set(event.node, event.team)
         break
       case 'left':
+      case 'repaired':
         break
       case 'unattended':
         this.records.unattended = event

@@ -153,6 +153,14 @@ export const FIELD_MEANINGS: Readonly<Record<string, FieldMeaning>> = {
     meaning:
       'further settings of `trainer.json`: `lora`, `optimizer`, `loss` and more, see [trainer.md](trainer.md). The coordinator fills in `schema`, `baseSha256`, `baseModel.name` and `canaries`, and, unless given, `optimizer.lr` and `optimizer.warmupSteps` by the size of the base model',
   },
+  'backups.everyMs': { meaning: 'milliseconds between two backups that a running coordinator makes of itself' },
+  'backups.keep': {
+    meaning: 'number of these backups that are kept; the oldest is removed. 0: the coordinator makes none',
+  },
+  'backups.folder': {
+    meaning: 'folder of these backups, best on another disk. A backup contains the key of the run',
+    without: '`backups` in `dataDir`',
+  },
   'dashboard.enabled': {
     meaning:
       'whether the coordinator serves the dashboard to browsers and to Prometheus ([operating.md](operating.md), "The dashboard")',
