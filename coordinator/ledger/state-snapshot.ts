@@ -122,6 +122,8 @@ export const SECTIONS = {
   audited: text,
   passedInBatch: text,
   lostBodies: text,
+  /** Verdicts with the training step that they are for. */
+  verdictLeaves: z.tuple([count, text]),
   /** At most two. */
   scores: event('scored'),
   /** Usable groups, and whether each is put aside. */
@@ -161,6 +163,7 @@ export const SECTIONS = {
     unprovenYield: number,
     usualTokens: number.nullable(),
     pendingBatch: text.nullable(),
+    verdictStep: count,
     enabledSinceRound: z.boolean(),
     unattended: event('unattended').nullable(),
     pause: order.nullable(),

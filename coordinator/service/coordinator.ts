@@ -29,7 +29,9 @@ import { policyFrame } from '../versions/policy-frame.js'
 import { createPublishedFiles, type PublishedFiles } from '../versions/published-files.js'
 import { createPublisher, type Publisher } from '../versions/publisher.js'
 import type { RunTrainer } from '../versions/run-trainer.js'
+import { trainingEvidence } from '../versions/training-evidence.js'
 import { runTraining } from '../versions/training-loop.js'
+import { createVersionArchive, type VersionArchive } from '../versions/version-archive.js'
 import { createAttendance } from './attendance.js'
 import { runBackground } from './background.js'
 import { createIdleNodes } from './idle-nodes.js'
@@ -98,7 +100,11 @@ export async function openCoordinator(parts: CoordinatorParts): Promise<Coordina
   }
   try {
     const losses = createDiskLosses(metrics, logger)
-    const { notices, neighbours, snapshots, files } = await openArtifacts(parts, losses, { cleanUp, signal })
+    const archive = createVersionArchive({
+      ...{ folder: folder.versions, runId: host.runId, blobs, logger },
+      versions: config.rederivation.versions,
+    })
+    const { notices, neighbours, snapshots, files } = await openArtifacts(parts, losses, archive, { cleanUp, signal })
     const addressBlockOf = noteAddresses(host, signal)
     const opened = await openIntake({ ...parts, losses, addressBlockOf }, { cleanUp, signal })
     const { bodies, judgedBodies, judge, intake } = opened
@@ -118,7 +124,12 @@ export async function openCoordinator(parts: CoordinatorParts): Promise<Coordina
       signal,
     })
     const publisher = createPublisher({
-      ...{ config, taskSet, recorder, blobs, files, losses, jobs: folder.jobs, snapshots, host, key, signal },
+      ...{ config, taskSet, recorder, blobs, files, losses, archive, jobs: folder.jobs, snapshots, host, key, signal },
+      evidenceOf: (step) =>
+        trainingEvidence(step, {
+          ...{ runId: host.runId, state, taskSet, jobs: folder.jobs, bodies: judgedBodies, logger, signal },
+          calibrations: folder.calibrations,
+        }),
       frame: () => policyFrame(state.configuration!, environments),
       manifests: folder.manifests,
       demand: () => ({ capacity: capacityOf(state), waiting: idle.count() }),
@@ -168,6 +179,7 @@ interface OpenedArtifacts {
 async function openArtifacts(
   { config, folder, host, recorder, blobs }: CoordinatorParts,
   losses: DiskLosses,
+  archive: VersionArchive,
   { cleanUp, signal }: StartScope,
 ): Promise<OpenedArtifacts> {
   const notices = await openAddressNotices({ host, known: null, onNewer: () => undefined })
@@ -177,6 +189,7 @@ async function openArtifacts(
   const snapshots = await createSnapshotExchange(host, {
     store: blobs,
     onLost: (blob) => files.lose(blob),
+    archive: (version) => archive.read(version),
     notice: () => notices.newest()?.sealed ?? null,
     ...(config.uploadKiB === undefined ? {} : { upload: perSecond(config.uploadKiB) }),
   })
@@ -184,6 +197,7 @@ async function openArtifacts(
   const peers = (): string[] => host.connections().map(({ peer }) => peer)
   const files = createPublishedFiles({
     ...{ blobs, snapshots, peers, state: recorder.state, jobs: folder.jobs, clock: host.clock, losses, signal },
+    keepsEvidence: config.rederivation.versions === undefined,
     logger: host.logger,
   })
   cleanUp.add(() => files.idle())

@@ -153,6 +153,11 @@ export const FIELD_MEANINGS: Readonly<Record<string, FieldMeaning>> = {
     meaning:
       'further settings of `trainer.json`: `lora`, `optimizer`, `loss` and more, see [trainer.md](trainer.md). The coordinator fills in `schema`, `baseSha256`, `baseModel.name` and `canaries`, and, unless given, `optimizer.lr` and `optimizer.warmupSteps` by the size of the base model',
   },
+  'rederivation.versions': {
+    meaning:
+      'number of the newest versions for which the coordinator publishes and keeps what anybody needs to make their training steps again: batch, optimizer state and random state ([verify-a-run.md](verify-a-run.md)). 0: none',
+    without: 'all versions',
+  },
   'dashboard.enabled': {
     meaning:
       'whether the coordinator serves the dashboard to browsers and to Prometheus ([operating.md](operating.md), "The dashboard")',
