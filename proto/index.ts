@@ -119,6 +119,7 @@ export {
   snapshotRequest,
   snapshotResponse,
 } from './snapshot.js'
+export { decodeTaskSet, encodeTaskSet } from './task-set-bits.js'
 export { type Scalars, tensorboardFile } from './tensorboard.js'
 export {
   runConfigurationId,

@@ -74,6 +74,8 @@ const record = z.strictObject({
     .max(MOST_GROUPS),
   /** Tasks of the groups as JSON, by index in the data set. */
   tasks: z.record(z.string().regex(/^\d{1,9}$/), z.string().max(LIMITS.taskBytes.value)),
+  /** Run configurations that may have been in force when the step was made. */
+  trainingConfigurations: z.array(hash).min(1).max(2),
   groups: z.array(group).max(MOST_GROUPS),
   /** All verdicts for this step, in the order of the log. */
   verdicts: z.array(z.string().max(LIMITS.verdictLeafBytes.value)),

@@ -32,6 +32,7 @@ const MAY_IMPORT = {
   'tasks/dataset': ['servers', 'rollout/reward', 'rollout/episode'],
   'tasks/synthesis': ['servers', 'rollout/chat', 'rollout/reward', 'rollout/episode', 'tasks/dataset'],
   swarm: ['proto'],
+  'coordinator/jobs': ['common/cli', 'rollout/engine', 'rollout/episode', 'rollout/verification', 'swarm'],
   node: [
     'proto',
     'common/cleanup',
@@ -45,6 +46,7 @@ const MAY_IMPORT = {
     'rollout/verification',
     'rollout/inference',
     'swarm',
+    'coordinator/jobs',
   ],
   coordinator: [
     'proto',
@@ -59,6 +61,7 @@ const MAY_IMPORT = {
     'rollout/verification',
     'tasks/dataset',
     'swarm',
+    'coordinator/jobs',
   ],
   lab: [
     'proto',
@@ -74,6 +77,7 @@ const MAY_IMPORT = {
     'tasks/dataset',
     'tasks/synthesis',
     'swarm',
+    'coordinator/jobs',
     'coordinator',
   ],
 }
@@ -107,6 +111,7 @@ const NODE_SUBPACKAGES = {
   delivery: ['store'],
   policy: ['report', 'network'],
   verification: ['report', 'store'],
+  rederivation: ['report', 'policy', 'adapters'],
   work: ['report', 'store', 'network', 'delivery', 'policy'],
   volunteer: ['report', 'store', 'base', 'leaderboard', 'network', 'delivery', 'policy', 'work'],
   session: ['report', 'machine', 'store', 'limits', 'network', 'work', 'volunteer'],
@@ -123,6 +128,7 @@ const NODE_SUBPACKAGES = {
     'delivery',
     'policy',
     'verification',
+    'rederivation',
     'work',
     'session',
     'screen',

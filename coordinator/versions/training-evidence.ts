@@ -36,6 +36,10 @@ export interface Derivation {
     readonly leftOut: readonly { readonly group: string; readonly reason: string }[]
   }
   readonly ranks: number
+  /** Why the trainer left the policy unchanged; null: it updated the policy. */
+  readonly skipped: string | null
+  /** Settings and program of the trainer. */
+  readonly recipe: TrainerStep['recipe']
   /** Merkle roots over the verdicts for the last steps. */
   readonly verdicts: readonly { readonly step: number; readonly count: number; readonly root: string }[]
 }
@@ -88,6 +92,8 @@ export async function trainingEvidence(step: TrainerStep, parts: EvidenceParts):
         ),
       },
       ranks: step.worldSize,
+      skipped: step.skipped,
+      recipe: step.recipe,
       verdicts: state.verdictTrees.roots().filter((root) => root.step <= batch.step),
     }
     return { derivation, batch: trainingBatch.encode({ record, bodies }) }
@@ -102,7 +108,8 @@ async function recordOf(batch: BatchRecord, written: WrittenBatch, parts: Eviden
   const { runId, state, taskSet, calibrations: folder } = parts
   const leases = batch.leaseIds.map((leaseId) => state.leases.get(leaseId)!)
   const rounds = new Map(leases.map((lease) => [lease.round, state.roundOf(lease)]))
-  const configurations = new Map([...rounds.values()].map((one) => [one.configurationId, one.configuration]))
+  const inForce = [...state.configurationHistory.slice(-2), ...rounds.values()]
+  const configurations = new Map(inForce.map((one) => [one.configurationId, one.configuration]))
   const calibrations = new Set([...configurations.values()].flatMap(({ audit }) => Object.values(audit.calibrations)))
   const texts = [...calibrations].map(async (hash) => [hash, await readFile(join(folder, `${hash}.json`), 'utf8')])
   const groups = leases.map((lease): TrainingGroup => {
@@ -129,6 +136,8 @@ async function recordOf(batch: BatchRecord, written: WrittenBatch, parts: Eviden
       ...{ round, version, policyId, secret: roundSecret, configurationId, skippedTasks },
     })),
     tasks: Object.fromEntries(leases.map(({ taskIndex }) => [taskIndex, canonicalize(taskSet.tasks[taskIndex])!])),
+    // A change while the step was made could be either.
+    trainingConfigurations: state.configurationHistory.slice(-2).map(({ configurationId }) => configurationId),
     groups,
     verdicts: [...state.verdictTrees.of(batch.step)],
   }
