@@ -138,7 +138,7 @@ export function readBatchTokenScores(
   return readTokenScoreFolder(batchTokenScoreFolder(jobs, batchId), { name: batchId, manifest, groups }, reader)
 }
 
-/** What determines a step, as the trainer got it. */
+/** Hashes and groups of a batch, as the trainer got it. */
 export interface WrittenBatch {
   readonly manifestSha256: string
   readonly tokensSha256: string

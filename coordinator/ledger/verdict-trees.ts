@@ -88,13 +88,13 @@ export class VerdictTrees {
     return { step: this.#step, verdicts: leaves.length, verdictsRoot: merkleRoot(leaves) }
   }
 
-  /** Returns the newest verdict on a lease with its proof; null: there is none, or it is forgotten. */
+  /** Returns the newest verdict on a lease with its proof; null: no verdict is known. */
   prove(leaseId: string): ProvenVerdict | null {
     const place = this.#placeOf.get(leaseId)
     return place ? this.#proofOf(place) : null
   }
 
-  /** Returns the verdict that accepted a group, with its proof; null: there is none, or it is forgotten. */
+  /** Returns the verdict that accepted a group, with its proof; null: no verdict is known. */
   proveAccepted(leaseId: string): ProvenVerdict | null {
     for (const [step, leaves] of this.#leaves) {
       const index = leaves.findIndex((leaf) => acceptsGroup(leaf, leaseId))

@@ -1,5 +1,6 @@
 import type { PrivateKey } from '@libp2p/interface'
 import { createCleanUp } from '../../common/cleanup/index.js'
+import type { Task } from '../../rollout/episode/index.js'
 import type { CheckWatch } from '../../rollout/verification/index.js'
 import {
   type AddressNotices,
@@ -34,6 +35,7 @@ import { runTraining } from '../versions/training-loop.js'
 import { createVersionArchive, type VersionArchive } from '../versions/version-archive.js'
 import { createAttendance } from './attendance.js'
 import { runBackground } from './background.js'
+import { heldOutSet } from './held-out.js'
 import { createIdleNodes } from './idle-nodes.js'
 import { openIntake } from './open-intake.js'
 import { openPeerFile } from './peer-file.js'
@@ -62,6 +64,8 @@ export interface CoordinatorParts {
   /** Verification checks 5 to 7; null: the run has no calibration, so these checks do not run. */
   readonly auditor: Auditor | null
   readonly lottery: AuditLottery
+  /** Tasks by which versions are scored. Default: none. */
+  readonly scoringTasks?: readonly Task[]
 }
 
 /** A run's coordinator, in service. It trains nothing before `run`. */
@@ -87,7 +91,7 @@ export interface Coordinator {
 
 /** Assembles a coordinator and puts it into service. Serves earlier publications of its run again. */
 export async function openCoordinator(parts: CoordinatorParts): Promise<Coordinator> {
-  const { config, folder, key, host, recorder, blobs, taskSet, metrics } = parts
+  const { config, folder, key, host, recorder, blobs, taskSet, metrics, scoringTasks = [] } = parts
   const { clock, logger } = host
   meterRun(metrics, recorder)
   const { state } = recorder
@@ -125,6 +129,7 @@ export async function openCoordinator(parts: CoordinatorParts): Promise<Coordina
     })
     const publisher = createPublisher({
       ...{ config, taskSet, recorder, blobs, files, losses, archive, jobs: folder.jobs, snapshots, host, key, signal },
+      heldOut: () => heldOutSet(scoringTasks, state.configuration!),
       evidenceOf: (step) =>
         trainingEvidence(step, {
           ...{ runId: host.runId, state, taskSet, jobs: folder.jobs, bodies: judgedBodies, logger, signal },

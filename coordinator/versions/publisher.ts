@@ -1,5 +1,6 @@
 import pLimit from 'p-limit'
 import { type BlobRole, LIMITS, PUBLISHED_FILES } from '../../proto/index.js'
+import type { HeldOutSet } from '../../rollout/episode/index.js'
 import type { BlobStore } from '../../swarm/index.js'
 import { readStep, type TrainerStep } from '../jobs/step-folder.js'
 import { hasOutdatedTasks } from '../leases/withheld-tasks.js'
@@ -37,6 +38,8 @@ export interface PublisherParts extends RoundParts {
   /** Job directory of the trainer. */
   readonly jobs: string
   readonly archive: VersionArchive
+  /** Returns how versions are scored; null: they are not. */
+  readonly heldOut: () => HeldOutSet | null
   /** Collects what a stranger needs to make a step again. */
   readonly evidenceOf: (step: TrainerStep) => Promise<TrainingEvidence | null>
   readonly signal: AbortSignal
@@ -46,7 +49,7 @@ export interface PublisherParts extends RoundParts {
 const isOwn = (role: BlobRole): boolean => PUBLISHED_FILES.some((file) => file.role === role && file.inStep === null)
 
 export function createPublisher(parts: PublisherParts): Publisher {
-  const { config, taskSet, frame, recorder, blobs, files, losses, jobs, archive, evidenceOf } = parts
+  const { config, taskSet, frame, recorder, blobs, files, losses, jobs, archive, evidenceOf, heldOut } = parts
   const { snapshots, host, key, manifests, signal } = parts
   const { clock, runId } = host
   const rounds = new RoundOpener(parts)
@@ -57,6 +60,7 @@ export function createPublisher(parts: PublisherParts): Publisher {
   const describe = async (version: number, step: TrainerStep): Promise<VersionPart> =>
     describeVersion(version, step, {
       publishesEvidence,
+      heldOut: heldOut(),
       ...{ runId, state: recorder.state, frame: frame(), taskSet, blobs, key, nowMs: clock.now() },
       evidence: publishesEvidence ? await evidenceOf(step) : null,
     })

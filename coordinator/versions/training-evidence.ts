@@ -44,7 +44,7 @@ export interface Derivation {
   readonly verdicts: readonly { readonly step: number; readonly count: number; readonly root: string }[]
 }
 
-/** What a stranger needs to make a step again. */
+/** Evidence with which a stranger can make a step again. */
 export interface TrainingEvidence {
   readonly derivation: Derivation
   /** The encoded `TrainingBatch`. */

@@ -1,7 +1,8 @@
 import { join } from 'node:path'
 import type { PrivateKey } from '@libp2p/interface'
 import { packageVersion } from '../../common/cli/index.js'
-import { type BlobDescription, type BlobRole, type PolicyManifest, PUBLISHED_FILES } from '../../proto/index.js'
+import { type BlobDescription, type BlobRole, LIMITS, type PolicyManifest, PUBLISHED_FILES } from '../../proto/index.js'
+import { type HeldOutSet, heldOutText } from '../../rollout/episode/index.js'
 import type { BlobStore } from '../../swarm/index.js'
 import type { TrainerStep } from '../jobs/step-folder.js'
 import type { RunState } from '../ledger/run-state.js'
@@ -38,6 +39,8 @@ export interface VersionParts {
   readonly blobs: BlobStore
   readonly key: PrivateKey
   readonly nowMs: number
+  /** How versions are scored; null: they are not. */
+  readonly heldOut: HeldOutSet | null
   /** Whether the run publishes what a stranger needs to make a step again. */
   readonly publishesEvidence: boolean
   /** The batch of the step for that purpose; null: version 0, or a part of it is lost. */
@@ -46,7 +49,8 @@ export interface VersionParts {
 
 /** Stores the files of a trainer's step, and the coordinator's own files, as blobs of `version`. */
 export async function describeVersion(version: number, step: TrainerStep, parts: VersionParts): Promise<VersionPart> {
-  const { blobs, frame, evidence, publishesEvidence } = parts
+  const { blobs, frame, evidence, publishesEvidence, heldOut } = parts
+  const scoring = heldOut && new TextEncoder().encode(heldOutText(heldOut))
   const describeBlob = async (stored: Promise<string>, role: BlobRole): Promise<BlobDescription> =>
     blobs.describe(await stored, role)
   const described = await Promise.all([
@@ -55,6 +59,10 @@ export async function describeVersion(version: number, step: TrainerStep, parts:
       if (EVIDENCE_ROLES.has(role) && !publishesEvidence) return []
       return [describeBlob(blobs.putFile(join(step.folder, inStep)), role)]
     }),
+    // Scores of a set that is too large to publish cannot be played again.
+    ...(scoring && scoring.length <= LIMITS.blobMetadataBytes.value
+      ? [describeBlob(blobs.put(scoring), 'held-out')]
+      : []),
     ...(evidence ? [describeBlob(blobs.put(evidence.batch), 'training-batch')] : []),
     describeBlob(blobs.put(provenanceFile(version, step, parts)), 'provenance'),
   ])

@@ -11,9 +11,10 @@ import { loadEnvironments } from '../../servers/catalogue.js'
 import { withEnvironmentFolders } from '../../servers/environment-option.js'
 import type { AdapterLibrary } from '../adapters/library.js'
 import { runtimeFor } from '../policy/policy-runtime.js'
+import { type PlayedScore, playScores } from '../rederivation/play-scores.js'
 import { pulledVersions } from '../rederivation/pulled-versions.js'
 import { rederiveVersion } from '../rederivation/rederive-version.js'
-import type { PassedCheck, Rederivation } from '../rederivation/verdict.js'
+import { DoesNotFollow, type PassedCheck, type Rederivation } from '../rederivation/verdict.js'
 import { NodeError } from '../report/errors.js'
 import { basePath } from './model-options.js'
 import { type AskOptions, type NameRun, withLibrary } from './with-library.js'
@@ -25,6 +26,8 @@ interface RederiveOptions extends AskOptions {
   readonly model?: string
   readonly python?: string
   readonly cuda: boolean
+  readonly scores: boolean
+  readonly threads: number
   readonly json: boolean
 }
 
@@ -46,6 +49,8 @@ export function addRederiveCommand(command: Command): void {
     .option('--model <gguf>', 'base model of the run; default: the fetched one, or the one in this package')
     .option('--python <command>', 'Python with the packages of the trainer; default: as for prove-coordinator')
     .option('--cuda', 'make the steps on a GPU', false)
+    .option('--scores', 'play the held-out tasks again instead, and compare the published scores', false)
+    .addOption(new Option('--threads <number>', 'CPU threads for --scores').argParser(integerOption(1, 512)).default(1))
     .option('--json', 'one JSON object per step on stdout', false)
     .action((run: NameRun, options: RederiveOptions) =>
       withLibrary(run, options, (library, signal, runId) => rederive(library, runId, options, signal)),
@@ -60,7 +65,7 @@ async function rederive(
 ): Promise<void> {
   const { dataDir, json, cuda, python = defaultPython() } = options
   const newest = await library.find(undefined, signal)
-  const steps = stepsOf(newest.manifest.version, options)
+  const steps = options.scores ? [] : stepsOf(newest.manifest.version, options)
   const base = await basePath(newest.manifest.policy.base, options, signal)
   await mkdir(dataDir, { recursive: true })
   const folder = await mkdtemp(join(dataDir, 'rederivation-'))
@@ -69,13 +74,22 @@ async function rederive(
     const environments = [...(await loadEnvironments()).values()]
     const pull = pulledVersions(library, join(folder, 'versions'))
     let isWhole = true
+    const runtimeOf = (rules: { readonly toolCallFormat: string; readonly reward: string }) =>
+      runtimeFor(rules, environments, tokenizer)
+    if (options.scores) {
+      const { version } = newest.manifest
+      const machine = { base, threads: options.threads, gpu: cuda ? ('auto' as const) : (false as const) }
+      for (const score of await playScores(version, { run, pull, runtimeOf, ...machine }, signal)) {
+        process.stdout.write(json ? `${JSON.stringify(score)}\n` : `${scoreLine(score)}\n`)
+        isWhole &&= score.agrees !== 'no'
+      }
+    }
     for (const step of steps) {
       const place = join(folder, `step-${step}`)
       const parts = {
         ...{ run, pull, python, packageFolder: trainerFolder, base, folder: place },
         device: cuda ? ('cuda' as const) : ('cpu' as const),
-        runtimeOf: (rules: { readonly toolCallFormat: string; readonly reward: string }) =>
-          runtimeFor(rules, environments, tokenizer),
+        runtimeOf,
         ...(json ? {} : { onCheck: (check: PassedCheck) => process.stderr.write(`  ${checkLine(check)}\n`) }),
       }
       if (!json) process.stderr.write(`step ${step} of ${run}\n`)
@@ -86,6 +100,7 @@ async function rederive(
     }
     if (!isWhole) process.exitCode = 1
   } catch (cause) {
+    if (cause instanceof DoesNotFollow) throw new NodeError('no_such_version', cause.message, { cause })
     if (!(cause instanceof TrainerError)) throw cause
     throw new NodeError(
       'no_trainer',
@@ -110,6 +125,9 @@ function stepsOf(newest: number, { step, all, sample }: RederiveOptions): number
   while (chosen.size < Math.min(sample, newest)) chosen.add(randomInt(1, newest + 1))
   return [...chosen].sort((a, b) => a - b)
 }
+
+const scoreLine = ({ version, claimed, played, tasks, agrees }: PlayedScore): string =>
+  `version ${version}: published ${claimed.mean.toFixed(4)} ± ${claimed.stderr.toFixed(4)}, played ${played.mean.toFixed(4)} on ${countOf(tasks, 'task')}: ${agrees === 'no' ? 'DOES NOT AGREE' : agrees}`
 
 const checkLine = ({ check, detail }: PassedCheck): string => `${check.padEnd('publication'.length)}  ok  ${detail}`
 

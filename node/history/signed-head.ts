@@ -55,7 +55,7 @@ const written = ({ kind, sealed }: SignedHead): z.input<typeof message> => ({
   sealed: Buffer.from(sealed).toString('base64'),
 })
 
-/** Returns a proof of two histories as JSON, which anybody can check with the run's key. */
+/** Returns a proof of two histories as JSON, which every reader can check with the run's key. */
 export const proofText = (run: string, { why, first, second }: TwoHistories): string =>
   `${JSON.stringify({ run, why, first: written(first), second: written(second) }, null, 2)}\n`
 

@@ -50,8 +50,8 @@ export async function watchHistory(parts: HistoryParts, signal: AbortSignal): Pr
 }
 
 /**
- * Compares heads with a neighbour, asks the coordinator for an earlier head again, for the proof of an own verdict and for the own
- * credit, and compares the answers with what this node has seen.
+ * Compares heads with a neighbour. Asks the coordinator for an earlier head again, for the proof of an own verdict, and for the own
+ * credit. Compares the answers with what this node has seen.
  */
 export async function checkHistory(parts: HistoryParts, signal: AbortSignal): Promise<void> {
   for (const check of [noteHeads, confirmHead, proveVerdict, compareCredit]) {

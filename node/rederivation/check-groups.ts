@@ -142,7 +142,7 @@ export function checkBatch(
 }
 
 /**
- * Checks that the sampled tokens follow from the seeds, and that each group that was left out fails a check or had its key in doubt.
+ * Checks that the sampled tokens follow from the seeds. Each group that was left out must fail a check, or its key was in doubt.
  * @param scoresOf  token scores of a group under the policy that sampled it; null: they were not computed
  * @throws DoesNotFollow `draws`
  */

@@ -38,18 +38,23 @@ export interface MadeStep {
 /** Settings that this machine determines. */
 const ownSettings = (device: TrainerParts['device']): object => ({ device, sharding: 'none', memoryGiB: 0 })
 
+/** Everything that a step is made of. */
+export interface StepInput {
+  /** The batch, with draws of the groups to check. */
+  readonly batch: BatchContent
+  /** Groups that the published step left out. */
+  readonly leftOut: readonly string[]
+  readonly versions: DerivedVersions
+  readonly groups: readonly ReplayedGroup[]
+  readonly reader: TokenReader
+}
+
 /**
  * Makes a step with the real trainer, from the published state of the parent.
- * @param batch  the batch, with draws of the groups to check
- * @param leftOut  groups that the published step left out
  * @throws DoesNotFollow `update` if the trainer refuses the batch; TrainerError if it cannot run
  */
 export async function makeStep(
-  batch: BatchContent,
-  leftOut: readonly string[],
-  versions: DerivedVersions,
-  groups: readonly ReplayedGroup[],
-  reader: TokenReader,
+  { batch, leftOut, versions, groups, reader }: StepInput,
   parts: TrainerParts,
   signal: AbortSignal,
 ): Promise<MadeStep> {

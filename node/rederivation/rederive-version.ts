@@ -21,6 +21,8 @@ export interface RederiveParts extends TrainerParts {
   readonly pull: (version: number, signal: AbortSignal) => Promise<string>
   /** Returns environments, tokenizer and template for the rules of a run configuration. */
   readonly runtimeOf: (rules: { readonly toolCallFormat: string; readonly reward: string }) => EpisodeRuntime
+  /** Makes the step. Default: the real trainer. */
+  readonly make?: typeof makeStep
   /** Called after each check. */
   readonly onCheck?: (check: PassedCheck) => void
 }
@@ -68,7 +70,8 @@ export async function rederiveVersion(
     const again = batchOf(replayed, record, base.ggufSha256, canBeDrawn)
     const leftOut = versions.derivation.batch.leftOut.map(({ group }) => group)
     const reader = readerOf(replayed, parts)
-    const made = await makeStep(again, leftOut, versions, replayed, reader, parts, signal)
+    const input = { batch: again, leftOut, versions, groups: replayed, reader }
+    const made = await (parts.make ?? makeStep)(input, parts, signal)
     pass(checkDraws(replayed, (leaseId) => made.scores.get(leaseId) ?? null))
     if (made.step.skipped === 'drift' && versions.derivation.skipped === 'drift') {
       pass(await checkRestored(version, version.provenance.step, parts, signal))

@@ -1,4 +1,4 @@
-/** What a re-derivation checks, in this order. The first check that fails ends it. */
+/** Checks of a re-derivation, in this order. The first check that fails ends it. */
 export const REDERIVATION_CHECKS = [
   /** Signature and hashes of the published files. */
   'publication',

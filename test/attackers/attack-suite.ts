@@ -1,4 +1,5 @@
 import type { Attack } from './attack.js'
+import { backwardOperator } from './attacks/backward-operator.js'
 import { bestOfN } from './attacks/best-of-n.js'
 import { cannedText } from './attacks/canned-text.js'
 import { copiedGroup, frontRunning } from './attacks/copied-group.js'
@@ -27,6 +28,7 @@ import { poisonedNumbers } from './attacks/poisoned-numbers.js'
 import { posingAsCoordinator } from './attacks/posing-as-coordinator.js'
 import { reorderedRollouts } from './attacks/reordered-rollouts.js'
 import { replayedGroup } from './attacks/replayed-group.js'
+import { rewrittenLog } from './attacks/rewritten-log.js'
 import { staleAdapter } from './attacks/stale-adapter.js'
 import { stallingProvider } from './attacks/stalling-provider.js'
 import { sybilKeys } from './attacks/sybil-keys.js'
@@ -73,4 +75,6 @@ export const ATTACKS: readonly Attack[] = [
   oldManifests,
   stallingProvider,
   corruptedChunks,
+  backwardOperator,
+  rewrittenLog,
 ]
