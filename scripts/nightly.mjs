@@ -24,6 +24,7 @@ const PARTS = {
   counterparts: () => ({ args: ['scripts/test.mjs', '--built', 'counterparts'] }),
   // Newer versions of the counterparts: a failure here is news, not a fault of the last commit.
   drift: () => ({ args: ['scripts/counterparts.mjs', '--newest'] }),
+  demo: (seed) => ({ args: ['scripts/demo.mjs', '--built', '--gate', '--seed', `${seed}`] }),
   // No two nights share a seed.
   chaos: (seed) => ({ args: ['scripts/chaos.mjs', '--seed', `${seed * SEEDS}`, '--seeds', `${SEEDS}`] }),
   kills: (seed) => ({ args: ['scripts/chaos.mjs', '--processes', '--seed', `${seed}`] }),

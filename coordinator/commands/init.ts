@@ -20,12 +20,11 @@ const FILE = 'run.yaml'
 /** Value of `--base` for the model that comes with the package. */
 const DEMO = 'demo'
 const DEMO_BASE = join(packageRoot, 'models', 'demo', 'prove-demo-base-f16.gguf')
-/** Calibrations of the demo model, for CPUs and for NVIDIA GPUs with CUDA. */
-const DEMO_CALIBRATIONS = ['calibration-f16.json', 'calibration-f16-cuda.json'].map((name) =>
-  join(packageRoot, 'models', 'demo', name),
-)
+/** Calibration of the demo model, for CPUs. */
+const DEMO_CALIBRATION = join(packageRoot, 'models', 'demo', 'calibration-f16.json')
 /** Options for tasks with the words that the demo model has learnt. */
-const DEMO_TASKS = '--profile demo --environments banking,calendar,email,issue_tracker --examples 2000'
+const DEMO_TASKS =
+  '--profile demo --environments banking,calendar,email,issue_tracker,iot_devices,social_media --examples 2000'
 
 export function addInitCommand(program: Command): void {
   withEnvironmentFolders(program.command('init'))
@@ -81,7 +80,7 @@ function proposalOf(
   { folder, path, facts }: { readonly folder: string; readonly path: string; readonly facts: BaseFacts },
 ): RunProposal {
   const { operator, purpose, port, announce, calibration } = answers
-  const own = path === DEMO_BASE ? DEMO_CALIBRATIONS : []
+  const own = path === DEMO_BASE ? [DEMO_CALIBRATION] : []
   return {
     ...{ base: path, operator, purpose, port, announce },
     dataset: resolve(folder, answers.dataset),

@@ -14,8 +14,8 @@ import { createSeedStateCache, type Environment } from '../../servers/kernel/ind
 import { withSpeech } from '../../servers/load-speech.js'
 import { PROFILES, SPLITS, type Split } from '../../tasks/dataset/index.js'
 import { contextFor, streamExamples } from '../../tasks/synthesis/index.js'
-import { codePointTokenizer, type Demonstrators, demonstrations } from '../demonstrations.js'
-import { shareOption, toolCallFormatOption } from '../options.js'
+import { codePointTokenizer, demonstrations } from '../demonstrations.js'
+import { toolCallFormatOption } from '../options.js'
 
 interface DemonstrationsOptions {
   count: number
@@ -30,17 +30,13 @@ interface DemonstrationsOptions {
   model?: string
   toolCallFormat: string
   shardSize: number
-  experts: number
 }
-
-/** Error rates of the non-expert demonstrators for the demo model (models/demo/README.md). */
-const DEMO_FLAWS = { stopEarly: 0.2, strayCall: 0.2, repeat: 0.1, malformed: 0.12 }
 
 export function addDemonstrationsCommand(program: Command): void {
   program
     .command('demonstrations')
     .description(
-      'Write demonstrations of tasks for supervised training: text for a tokenizer, or token shards for a model.',
+      'Write reference solutions of tasks for supervised training: text for a tokenizer, or token shards for a model.',
     )
     .requiredOption('--count <number>', 'number of tasks', integerOption(1, 10_000_000))
     .addOption(
@@ -60,7 +56,6 @@ export function addDemonstrationsCommand(program: Command): void {
     .option('--model <gguf>', 'model with the vocabulary and chat template of --shards')
     .addOption(toolCallFormatOption())
     .option('--shard-size <number>', 'demonstrations per shard', integerOption(1, 1_000_000), 4000)
-    .option('--experts <share>', 'share of demonstrations without errors', shareOption, 0.25)
     .action(play)
 }
 
@@ -68,12 +63,11 @@ async function play(options: DemonstrationsOptions, command: Command): Promise<v
   const seedStates = createSeedStateCache()
   const { environments, tasks } = await tasksOf(options)
   const toolCallFormat = toolCallFormatNamed(options.toolCallFormat)
-  const demonstrators: Demonstrators = { expertShare: options.experts, flaws: DEMO_FLAWS }
   if (options.corpus !== undefined) {
     if (options.chatTemplate === undefined) command.error('--corpus needs a chat template: give --chat-template')
     const tokenizer = codePointTokenizer(readFileSync(options.chatTemplate, 'utf8'))
     const language = { tokenizer, toolCallFormat }
-    const rollouts = demonstrations(tasks(), environments, seedStates, language, demonstrators, options.seed)
+    const rollouts = demonstrations(tasks(), environments, seedStates, language)
     await writeLines(options.corpus, rollouts, ({ tokens }) => ({ text: tokenizer.detokenize(tokens) }))
   }
   if (options.shards !== undefined) {
@@ -81,7 +75,7 @@ async function play(options: DemonstrationsOptions, command: Command): Promise<v
     const tokenizer = await openTokenizer(options.model)
     const language = { tokenizer, toolCallFormat }
     try {
-      const rollouts = demonstrations(tasks(), environments, seedStates, language, demonstrators, options.seed)
+      const rollouts = demonstrations(tasks(), environments, seedStates, language)
       await writeShards(options.shards, options.shardSize, rollouts)
     } finally {
       await tokenizer.close()

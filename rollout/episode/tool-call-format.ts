@@ -76,8 +76,6 @@ export interface ToolCallFormat {
   writeCall(name: string, args: JsonObject): string
   /** Writes a message with several calls, which may take values from results; null: a message of a reference solution has one call. */
   readonly writeCalls: ((calls: readonly ReadableCall[]) => string) | null
-  /** Writes a message with one malformed call, which the demonstrations for a base model contain. */
-  writeBrokenCall(name: string, args: JsonObject): string
   /**
    * Returns the text after a turn with calls: their results, then the beginning of the next assistant turn.
    * @param payloads  JSON texts. Each becomes one text piece with the same JSON value that contains none of `tags`.

@@ -1,9 +1,9 @@
-// Makes models/demo/prove-demo-base-f16.gguf from nothing, or continues the training of such a file, step by step. The build skips a
-// step whose output exists, so an interrupted build resumes where it stopped. Training also resumes from its own checkpoint.
-// Usage: npm run build && node scripts/build-demo-model/build.mjs [--from FILE] [--tokens N] [--demonstrations 6000] [--threads 1] [--work DIR] [--out FILE]
+// Makes models/demo/prove-demo-base-f16.gguf from nothing, step by step. The build skips a step whose output exists, so an interrupted
+// build resumes where it stopped. Training also resumes from its own checkpoint.
+// Usage: npm run build && node scripts/build-demo-model/build.mjs [--threads 1] [--work DIR] [--out FILE]
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 
@@ -11,49 +11,60 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 const here = fileURLToPath(new URL('.', import.meta.url))
 const { values } = parseArgs({
   options: {
-    // A file that this script made: its tokenizer stays, and training continues on the current texts.
-    from: { type: 'string' },
-    tokens: { type: 'string' },
-    // Per set of demonstrations.
-    demonstrations: { type: 'string', default: '6000' },
     threads: { type: 'string', default: '1' },
-    work: { type: 'string' },
+    work: { type: 'string', default: join(root, '.cache/demo-model') },
     out: { type: 'string', default: join(root, 'models/demo/prove-demo-base-f16.gguf') },
   },
 })
-// A separate folder for continued training: with the outputs of the other kind in it, no step would run.
-const workFolder =
-  values.work ?? join(root, values.from === undefined ? '.cache/demo-model' : '.cache/demo-model-again')
-const work = (name) => join(workFolder, name)
-mkdirSync(workFolder, { recursive: true })
+const work = (name) => join(values.work, name)
+mkdirSync(values.work, { recursive: true })
 
 const paths = {
   corpus: work('corpus.jsonl'),
   tokenizer: work('tokenizer'),
   start: work('init.pt'),
-  vocabulary: values.from ?? work('vocabulary.gguf'),
-  shards: work('shards'),
+  vocabulary: work('vocabulary.gguf'),
   heldOut: work('held-out'),
-  finetuned: work('finetuned.pt'),
 }
-/** Seeds of the sets of demonstrations, each small so that an interrupted build loses little; those that go on have others. */
-const FROM_NOTHING = { tokens: '12500000', lr: '2e-3', sets: [100, 101, 102, 103, 104, 105, 106, 107] }
-const GOING_ON = { tokens: '4000000', lr: '1e-3', sets: [200, 201] }
-const plan = values.from === undefined ? FROM_NOTHING : GOING_ON
-/** The worlds whose words the model learns. */
-const WORLDS = 'banking,calendar,email,issue_tracker'
+/** The environments of most demonstrations. */
+const FIRST = 'banking,calendar,email,issue_tracker'
+/** The environments of which the model sees few demonstrations. The demo teaches it social_media. */
+const FEW = ['food_delivery', 'payments', 'social_media', 'team_chat', 'trading', 'vehicle', 'video_meeting']
+/**
+ * Parts of the training: their demonstrations (each is read at most once), budgets in tokens of dialogues, and schedules. The last part has
+ * a new optimizer and half the rate.
+ */
+const PARTS = [
+  {
+    name: 'plateau',
+    sets: [100, 101].map((seed) => ({ environments: FIRST, count: 6000, seed })),
+    flags: ['--tokens', '3820000', '--warm-up', '0.0168', '--decay', '0'],
+  },
+  {
+    name: 'decay',
+    sets: [
+      { environments: FIRST, count: 3000, seed: 104 },
+      { environments: 'iot_devices', count: 500, seed: 201 },
+    ],
+    flags: ['--tokens', '1230000', '--warm-up', '0', '--decay', '1'],
+  },
+  {
+    name: 'last',
+    sets: [
+      { environments: `${FIRST},iot_devices`, count: 1800, seed: 104 },
+      ...FEW.map((environments) => ({ environments, count: 120, seed: 201 })),
+    ],
+    flags: ['--tokens', '1030000', '--warm-up', '0.02', '--decay', '0.9', '--lr', '1e-3', '--new-optimizer'],
+  },
+]
 const template = join(here, 'chat-template.jinja')
 
 const isWindows = process.platform === 'win32'
 const venv = join(root, '.venv', isWindows ? 'Scripts/python.exe' : 'bin/python')
 const python = (script, ...flags) => [existsSync(venv) ? venv : 'python3', join(here, script), ...flags]
-const demonstrations = (...flags) => [
-  process.execPath,
-  join(root, 'dist/lab/main.js'),
-  'demonstrations',
-  '--environments',
-  WORLDS,
-  ...flags,
+const demonstrations = (environments, count, seed, ...flags) => [
+  ...[process.execPath, join(root, 'dist/lab/main.js'), 'demonstrations'],
+  ...['--environments', environments, '--count', count, '--seed', `${seed}`, ...flags],
 ]
 
 /** Runs one command; `done` is a marker written only after success, because outputs appear before they are complete. */
@@ -73,72 +84,49 @@ function step(name, command) {
   console.log(`${name}: ${Math.round((Date.now() - started) / 1000)} s`)
 }
 
-/** Shards land in a fresh folder, so that an interrupted run leaves no partial set behind. */
-function shards(name, folder, ...flags) {
-  const partial = `${folder}.partial`
+/** Shards are written to a fresh folder, so that an interrupted run leaves no partial set behind. */
+function shards(name, folder, environments, count, seed, ...flags) {
+  const partial = work(`${name}.partial`)
   if (!existsSync(work(`${name}.done`))) rmSync(partial, { recursive: true, force: true })
-  step(name, demonstrations(...flags, '--shards', partial, '--model', paths.vocabulary))
+  step(name, demonstrations(environments, count, seed, ...flags, '--shards', partial, '--model', paths.vocabulary))
   if (existsSync(partial)) {
     rmSync(folder, { recursive: true, force: true })
+    mkdirSync(dirname(folder), { recursive: true })
     renameSync(partial, folder)
   }
 }
 
-if (values.from === undefined) {
-  step(
-    'corpus',
-    demonstrations('--count', '6000', '--seed', '1', '--corpus', paths.corpus, '--chat-template', template),
-  )
-  step(
-    'tokenizer',
-    python('tokenizer.py', '--corpus', paths.corpus, '--chat-template', template, '--out', paths.tokenizer),
-  )
-  step('init', python('induction_init.py', '--out', paths.start))
-  step(
-    'vocabulary',
-    python(
-      'export.py',
-      ...['--checkpoint', paths.start],
-      ...['--tokenizer', paths.tokenizer],
-      ...['--out', paths.vocabulary],
-    ),
-  )
-} else {
-  step(
-    'from-gguf',
-    python(
-      'from_gguf.py',
-      ...['--model', values.from],
-      ...['--checkpoint', paths.start],
-      ...['--tokenizer', paths.tokenizer],
-    ),
-  )
-}
-for (const seed of plan.sets) {
-  shards(`shards-${seed}`, join(paths.shards, `${seed}`), '--count', values.demonstrations, '--seed', `${seed}`)
-}
-// Flaws are drawn, so nothing can foretell them: only experts' demonstrations tell what was learnt.
-shards('held-out', paths.heldOut, '--count', '600', '--seed', '3', '--split', 'held-out', '--experts', '1')
+step('corpus', demonstrations(`${FIRST},iot_devices`, '6000', 1, '--corpus', paths.corpus, '--chat-template', template))
 step(
-  'finetune',
-  python(
-    'finetune.py',
-    ...['--start', paths.start],
-    ...['--shards', paths.shards],
-    ...['--held-out', join(paths.heldOut, 'shard-00000.safetensors')],
-    ...['--out', paths.finetuned],
-    ...['--tokens', values.tokens ?? plan.tokens],
-    ...['--lr', plan.lr],
-    ...['--threads', values.threads],
-  ),
+  'tokenizer',
+  python('tokenizer.py', '--corpus', paths.corpus, '--chat-template', template, '--out', paths.tokenizer),
 )
+step('init', python('induction_init.py', '--out', paths.start))
+step(
+  'vocabulary',
+  python('export.py', '--checkpoint', paths.start, '--tokenizer', paths.tokenizer, '--out', paths.vocabulary),
+)
+shards('held-out', paths.heldOut, FIRST, '600', 3, '--split', 'held-out')
+let checkpoint = paths.start
+for (const { name, sets, flags } of PARTS) {
+  for (const [i, { environments, count, seed }] of sets.entries())
+    shards(`${name}-${i}`, join(work(name), `${i}`), environments, `${count}`, seed)
+  const out = work(`${name}.pt`)
+  step(
+    name,
+    python(
+      'finetune.py',
+      ...['--start', checkpoint, '--shards', work(name), '--out', out, '--threads', values.threads],
+      ...['--held-out', join(paths.heldOut, 'shard-00000.safetensors'), ...flags],
+    ),
+  )
+  checkpoint = out
+}
 step(
   'export',
   python(
     'export.py',
-    ...['--checkpoint', paths.finetuned],
-    ...['--tokenizer', paths.tokenizer],
-    ...['--out', values.out],
-    ...['--name', 'prove-demo-base'],
+    ...['--checkpoint', checkpoint, '--tokenizer', paths.tokenizer],
+    ...['--out', values.out, '--name', 'prove-demo-base'],
   ),
 )

@@ -85,18 +85,17 @@ def cut(dialogues: list[Dialogue], batch_tokens: int) -> Iterator[list[Dialogue]
 
 def batches(shards: list[Path], vocab_size: int, batch_tokens: int, seed: int, max_length: int) -> Iterator[Rows]:
     """
-    Endless batches, epoch after epoch, in an order that `seed` fixes. Dialogues above `max_length` tokens are left out:
-    cutting one would train on a call without its answer.
+    Endless batches, epoch after epoch, in an order that `seed` fixes. Dialogues of all shards are mixed. Those above
+    `max_length` tokens are left out: cutting one would train on a call without its answer.
     """
+    dialogues = [d for shard in shards for d in read_shard(shard, vocab_size) if len(d.ids) <= max_length]
     epoch = 0
     while True:
         rng = np.random.default_rng([seed, epoch])
-        for shard in rng.permutation(len(shards)):
-            dialogues = [d for d in read_shard(shards[shard], vocab_size) if len(d.ids) <= max_length]
-            order = rng.permutation(len(dialogues))
-            for start in range(0, len(order), WINDOW):
-                window = sorted((dialogues[i] for i in order[start : start + WINDOW]), key=lambda d: len(d.ids))
-                runs = list(cut(window, batch_tokens))
-                for run in rng.permutation(len(runs)):
-                    yield pad(runs[run])
+        order = rng.permutation(len(dialogues))
+        for start in range(0, len(order), WINDOW):
+            window = sorted((dialogues[i] for i in order[start : start + WINDOW]), key=lambda d: len(d.ids))
+            runs = list(cut(window, batch_tokens))
+            for run in rng.permutation(len(runs)):
+                yield pad(runs[run])
         epoch += 1

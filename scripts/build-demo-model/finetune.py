@@ -26,7 +26,7 @@ COPY_DIFFICULTY = Difficulty(256, 40, 10)
 COPY_KINDS = {'repeats': 0.2, 'spans': 0.1, 'lookups': 0.35, 'tables': 0.35}
 # Weight of a token the assistant did not write: texts of users and tools teach the environments' vocabulary.
 CONTEXT_WEIGHT = 0.1
-WARMUP_SHARE, DECAY_SHARE, LOWEST_RATE = 0.01, 0.4, 0.02
+LOWEST_RATE = 0.02
 LOG_EVERY_S, EVALUATE_EVERY_S, SAVE_EVERY_S = 30, 300, 120
 
 
@@ -54,19 +54,27 @@ def dialogue_loss(model: Qwen3, rows: Rows) -> tuple[Tensor, float]:
     return (losses * weights).sum() / weights.sum(), float(losses.detach()[own].mean())
 
 
-def rate_scale(done: float) -> float:
-    """Learning rate, as a share of its peak, when the share `done` of the budget is spent."""
-    return max(LOWEST_RATE, min(1.0, done / WARMUP_SHARE, (1 - done) / DECAY_SHARE))
+def rate_scale(done: float, warm_up: float, decay: float) -> float:
+    """
+    Learning rate, as a share of its peak, when the share `done` of the budget is spent. It rises over the first
+    `warm_up` of the budget and falls over the last `decay` of it; a share of 0 leaves that part out.
+    """
+    rising = done / warm_up if warm_up > 0 else 1.0
+    falling = (1 - done) / decay if decay > 0 else 1.0
+    return max(LOWEST_RATE, min(1.0, rising, falling))
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument('--start', type=Path, required=True, help='checkpoint of induction_init.py')
+    parser.add_argument('--start', type=Path, required=True, help='checkpoint of induction_init.py or of this script')
     parser.add_argument('--shards', type=Path, required=True, help='folder with *.safetensors shards, at any depth')
     parser.add_argument('--held-out', type=Path, required=True, help='one shard that is not in the folder')
     parser.add_argument('--out', type=Path, required=True, help='checkpoint; an existing one is resumed')
-    parser.add_argument('--tokens', type=int, default=9_500_000, help='budget, in tokens of dialogues')
+    parser.add_argument('--tokens', type=int, required=True, help='budget, in tokens of dialogues')
     parser.add_argument('--lr', type=float, default=2e-3)
+    parser.add_argument('--warm-up', type=float, default=0.01, help='share of the budget over which the rate rises')
+    parser.add_argument('--decay', type=float, default=0.4, help='share of the budget over which the rate falls')
+    parser.add_argument('--new-optimizer', action='store_true', help='start without the state of the optimizer')
     parser.add_argument('--batch-tokens', type=int, default=6144)
     parser.add_argument('--max-length', type=int, default=1024, help='longer dialogues are left out')
     parser.add_argument('--held-out-count', type=int, default=100, help='dialogues of the evaluations under way')
@@ -79,7 +87,7 @@ def main() -> None:
     model, state, saved_progress = checkpoint.load(arguments.out if resumed else arguments.start)
     progress = Progress(**saved_progress) if resumed else Progress()
     optimizer = Optimizer(model, arguments.lr)
-    if resumed and state:
+    if state and (resumed or not arguments.new_optimizer):
         optimizer.load(state)
     table = model.config.vocab_size
     shards = sorted(arguments.shards.rglob('*.safetensors'))
@@ -111,7 +119,7 @@ def main() -> None:
             copied.backward()
             seen['copy_loss'].append(float(copied.detach()))
             seen['copy_accuracy'].append(float(right.float().mean()))
-        optimizer.step(rate_scale(progress.tokens / arguments.tokens))
+        optimizer.step(rate_scale(progress.tokens / arguments.tokens, arguments.warm_up, arguments.decay))
         seen['loss'].append(float(loss.detach()))
         seen['assistant'].append(own_loss)
 

@@ -18,22 +18,22 @@ const LONGEST_RESULT = 100
 
 /**
  * Plays held-out tasks in the order of the data set, until one was failed with the adapter `before` and is solved with `after`.
+ * @param before  undefined: the base alone
  * @returns  its request and both conversations as lines; undefined if there is no such task among the first `limit`
  */
 export async function taskThatChanged({ model, before, after, dataset, reward, limit, signal }) {
-  const { environments, tasks } = await readTaskSet(dataset, 'held-out', limit)
+  const { environments, tasks } = await readTaskSet([dataset], 'held-out', limit)
   const tokenizer = await openTokenizer(model)
   const engine = await openEngine({
     ...{ modelPath: model, threads: 1, contextSize: DEFAULT_LIMITS.maxRolloutTokens, slots: 16, gpu: false },
   })
   try {
     const runtime = createEpisodeRuntime(environments, tokenizer, rulesNamed({ ...DEFAULT_RULES, reward }))
-    const policyOf = async (path) => ({
-      path,
-      sha256: createHash('sha256')
-        .update(await readFile(path))
-        .digest('hex'),
-    })
+    const policyOf = async (path) => {
+      if (path === undefined) return null
+      const bytes = await readFile(path)
+      return { path, sha256: createHash('sha256').update(bytes).digest('hex') }
+    }
     const policies = [await policyOf(before), await policyOf(after)]
     const play = async (some, policy) => {
       await engine.usePolicy(policy, signal)

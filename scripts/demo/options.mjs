@@ -7,12 +7,12 @@ const integer = (standard, least = 1) => ({ type: 'string', standard, least })
 const DEMOS = {
   toy: {
     seed: integer(0, 0),
-    versions: integer(22),
-    nodes: integer(3),
-    tasks: integer(300),
-    samples: integer(2),
+    versions: integer(16),
+    nodes: integer(2),
+    tasks: integer(600),
+    samples: integer(1),
     // Reward presets to train with. The evaluation reports the rewards of all presets.
-    reward: { type: 'string', standard: 'paper', choices: ['paper', 'outcome', 'orchestration'] },
+    reward: { type: 'string', standard: 'solved', choices: ['paper', 'outcome', 'solved', 'orchestration'] },
     gpu: { type: 'boolean', standard: false },
   },
   smollm2: { seed: integer(0, 0), versions: integer(14), tasks: integer(100), samples: integer(8) },
@@ -24,7 +24,8 @@ export function readOptions(args = process.argv.slice(2)) {
   const known = Object.hasOwn(DEMOS, model) ? DEMOS[model] : undefined
   if (known === undefined) throw new Error(`--model must be one of ${Object.keys(DEMOS).join(', ')}`)
   const types = Object.fromEntries(Object.entries(known).map(([name, { type }]) => [name, { type }]))
-  const common = { model: { type: 'string' }, built: { type: 'boolean', default: false } }
+  const flag = { type: 'boolean', default: false }
+  const common = { model: { type: 'string' }, built: flag, gate: flag }
   const { values } = parseArgs({ args, options: { ...types, ...common } })
   const read = ([name, { type, standard, least, choices }]) => {
     if (type === 'boolean' || values[name] === undefined) return [name, values[name] ?? standard]
@@ -37,5 +38,5 @@ export function readOptions(args = process.argv.slice(2)) {
       throw new Error(`--${name} must be an integer of at least ${least}`)
     return [name, number]
   }
-  return { model, built: values.built, options: Object.fromEntries(Object.entries(known).map(read)) }
+  return { model, built: values.built, gate: values.gate, options: Object.fromEntries(Object.entries(known).map(read)) }
 }

@@ -18,14 +18,17 @@ function goalFigures(evaluation) {
   }
 }
 
+/** Returns the conditions of the demo's goal, see gate.mjs. @param summary  see `reportOf` */
+export const goalOf = ({ neverShown, shown }) => gateOf(GOAL, goalFigures(neverShown.greedy), goalFigures(shown.greedy))
+
 /**
  * Returns the report of a run.
  * @param summary       content of summary.json. `neverShown` and `shown` have evaluations, objects of `prove-lab eval --json` with the policies
  *                      warm (the first) and trained: `greedy` of both, and `sampled` of the former. `neverShown.greedy` also has the policy base
  * @param environments  names of the `neverShown` and the `shown` environments
- * @param played        one task before and after training, see one-task.mjs
+ * @param result        `goal`: the conditions of the goal. `played`: one task before and after training, see one-task.mjs
  */
-export function reportOf({ groups, versions, seconds, neverShown, shown }, environments, played) {
+export function reportOf({ groups, versions, seconds, neverShown, shown }, environments, { goal, played }) {
   const row = (cells) => `  ${cells.map((cell, i) => cell.padEnd(i === 0 ? 20 : 18)).join('')}`.trimEnd()
   const names = { base: 'base', warm: 'version 0 (warm)', trained: `version ${versions}` }
   const tableOf = ({ greedy, sampled }) => {
@@ -55,7 +58,6 @@ export function reportOf({ groups, versions, seconds, neverShown, shown }, envir
       `  ${greedy.tasks} tasks${sampled === undefined ? '' : ` at temperature 0, ${sampled.tasks} of them at temperature 1`}`,
     ]
   }
-  const goal = gateOf(GOAL, goalFigures(neverShown.greedy), goalFigures(shown.greedy))
   return [
     'Held-out tasks solved exactly (± standard error over tasks)',
     '',

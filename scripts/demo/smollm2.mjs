@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { taskThatChanged } from './one-task.mjs'
 import { BASE_NAME, prepareSmolLM2 } from './smollm2-base.mjs'
-import { reportOf } from './smollm2-report.mjs'
+import { goalOf, reportOf } from './smollm2-report.mjs'
 import { root, runProgram, runSwarm } from './swarm-run.mjs'
 import { createTimeLeft } from './time-left.mjs'
 import { createView } from './view.mjs'
@@ -130,7 +130,12 @@ export async function runDemo({ seed, versions, tasks, samples }, { folder, stop
       ...{ model: BASE_NAME, seed, versions, nodes: NODES, groups: view.groups, neverShown, shown },
       seconds: { run: Math.round((performance.now() - started) / 1000) },
     }
-    return { summary, adapter, report: reportOf(summary, { shown: SHOWN, neverShown: [NEVER_SHOWN] }, played) }
+    const goal = goalOf(summary)
+    return {
+      summary: { ...summary, goalReached: goal.every(({ met }) => met) },
+      adapter,
+      report: reportOf(summary, { shown: SHOWN, neverShown: [NEVER_SHOWN] }, { goal, played }),
+    }
   } finally {
     view.close()
   }

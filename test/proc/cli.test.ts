@@ -208,11 +208,7 @@ test('a new run.yaml is written for the data set that is there, and never over a
   const file = join(folder, 'fresh', 'run.yaml')
   const config = readConfig(file)
   assert.equal([config.base.path, config.base.name, config.about.operator], [model, 'prove-demo-base', 'Ada'])
-  assert.match(
-    config.audit.calibrations.join(),
-    /calibration-f16\.json,.*calibration-f16-cuda\.json$/,
-    'the model of the package has some',
-  )
+  assert.match(config.audit.calibrations.join(), /calibration-f16\.json$/, 'the model of the package has one')
   const before = await readFile(file, 'utf8')
   assert.match(before, /The longest first prompt of the data set has \d+ tokens/)
   assert.match((await failure('coordinator', ...args)).stderr, /run\.yaml exists already and was not changed/)

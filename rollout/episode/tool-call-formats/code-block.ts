@@ -17,6 +17,5 @@ export const CODE_BLOCK = taggedCalls({
     spans: blockSpans,
     write: (name, args) => writeBlock([{ name, arguments: args }]),
     writeAll: writeBlock,
-    end: ')',
   },
 })

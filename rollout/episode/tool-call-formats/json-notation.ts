@@ -13,7 +13,6 @@ export const jsonNotation = (write: (name: string, args: JsonObject) => string):
   open: '<tool_call>',
   close: '</tool_call>',
   write,
-  end: '}',
   read(text) {
     const call = readJsonCall(text, 'arguments')
     return call && [call]

@@ -23,8 +23,6 @@ export interface CallNotation {
   write(name: string, args: JsonObject): string
   /** Writes several calls; undefined: the notation has one call between tags. */
   writeAll?(calls: readonly ReadableCall[]): string
-  /** The character whose last occurrence a written call cannot lack. */
-  readonly end: string
 }
 
 /** The differences between formats that write calls between tags and their results as a turn of the user. */
@@ -75,11 +73,6 @@ export function taggedCalls(marks: Marks): ToolCallFormat {
     prose: (message) => prose(spoken(message), notation),
     writeCall,
     writeCalls: notation.writeAll ? (calls) => between(notation.writeAll!(calls)) : null,
-    writeBrokenCall(called, args) {
-      const text = writeCall(called, args)
-      const at = text.lastIndexOf(notation.end)
-      return text.slice(0, at) + text.slice(at + 1)
-    },
     toolResults(payloads) {
       const blocks = payloads.flatMap((payload, i): Piece[] => [
         ...(i === 0 ? [] : [NEWLINE]),

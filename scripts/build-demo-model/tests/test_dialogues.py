@@ -70,6 +70,16 @@ def test_an_epoch_holds_every_dialogue_once_in_an_order_the_seed_fixes(tmp_path)
     assert (next(skipped).ids == list(islice(batches(paths, TINY.vocab_size, 500, 1, 300), 2))[1].ids).all()
 
 
+def test_dialogues_of_all_shards_are_mixed(tmp_path, monkeypatch):
+    monkeypatch.setattr('dialogues.WINDOW', 8)
+    for name, first in (('a', 100), ('b', 300)):
+        made = [Dialogue(np.full(30, first + i, np.int32), np.ones(30, bool)) for i in range(20)]
+        write_shard(tmp_path / f'{name}.safetensors', made)
+    shards = [tmp_path / 'a.safetensors', tmp_path / 'b.safetensors']
+    rows = next(batches(shards, TINY.vocab_size, 240, 1, max_length=300))
+    assert {bool(first >= 300) for first in rows.ids[:, 0]} == {False, True}
+
+
 def test_sources_tell_where_a_token_could_have_been_copied_from():
     #               prompt       assistant      tool result   assistant
     ids = np.array([10, 11, 12, 50, 11, 60, 20, 21, 50, 21, 11, 61], np.int32)

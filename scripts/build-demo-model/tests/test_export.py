@@ -4,11 +4,8 @@ import gguf
 import numpy as np
 import pytest
 import torch
-from tokenizers import Tokenizer
 
-import checkpoint
 import export
-import from_gguf
 import gguf_file
 from model import Qwen3
 from sizes import TINY
@@ -104,24 +101,3 @@ def test_transformers_loads_the_saved_tokenizer(tokenizer, tmp_path):
     ids = rendered if isinstance(rendered, list) else rendered['input_ids']
     assert ids == tokenizer.encode('<|im_start|>user\nPay 17.50<|im_end|>\n').ids
     assert loaded.eos_token == '<|im_end|>'
-
-
-def test_training_can_go_on_from_a_shipped_file(tokenizer, tmp_path, monkeypatch):
-    model = random_model()
-    path = tmp_path / 'shipped.gguf'
-    gguf_file.write(path, TINY, model.state_dict(), tokenizer, TEMPLATE, 'test')
-    start, folder = tmp_path / 'start.pt', tmp_path / 'tokenizer'
-    arguments = ['--model', str(path), '--checkpoint', str(start), '--tokenizer', str(folder)]
-    monkeypatch.setattr('sys.argv', ['from_gguf.py', *arguments])
-    from_gguf.main()
-
-    opened, optimizer, progress = checkpoint.load(start)
-    assert optimizer is None and progress == {}
-    assert opened.config.as_dict() == pytest.approx(TINY.as_dict())
-    for name, weight in model.state_dict().items():
-        assert torch.equal(opened.state_dict()[name], weight.half().float() if weight.ndim == 2 else weight), name
-    again = Tokenizer.from_file(str(folder / 'tokenizer.json'))
-    for text in [*TEXTS, *export.PROBE_TEXTS, 'a\r\n  b\t\x00€𝄞']:
-        assert again.encode(text).ids == tokenizer.encode(text).ids
-    assert gguf_file.token_table(again, TINY.vocab_size) == gguf_file.token_table(tokenizer, TINY.vocab_size)
-    assert (folder / 'chat_template.jinja').read_text() == TEMPLATE

@@ -39,10 +39,18 @@ def test_the_loss_weighs_the_assistants_tokens_ten_times_the_others():
 
 
 def test_the_rate_warms_up_holds_and_falls_in_a_line_to_two_percent():
-    assert finetune.rate_scale(0) == finetune.rate_scale(1) == 0.02
-    assert finetune.rate_scale(0.005) == 0.5
-    assert finetune.rate_scale(0.01) == finetune.rate_scale(0.6) == 1
-    assert finetune.rate_scale(0.8) == pytest.approx(0.5)
+    def scale(done: float) -> float:
+        return finetune.rate_scale(done, warm_up=0.01, decay=0.4)
+
+    assert scale(0) == scale(1) == 0.02
+    assert scale(0.005) == 0.5
+    assert scale(0.01) == scale(0.6) == 1
+    assert scale(0.8) == pytest.approx(0.5)
+
+
+def test_the_rate_of_one_part_of_the_training_only_holds_or_only_falls():
+    assert [finetune.rate_scale(done, warm_up=0, decay=0) for done in (0, 0.5, 1)] == [1, 1, 1]
+    assert [finetune.rate_scale(done, warm_up=0, decay=1) for done in (0, 0.5, 1)] == [1, 0.5, 0.02]
 
 
 def few_words(rng: np.random.Generator) -> Dialogue:
@@ -100,3 +108,23 @@ def test_a_run_spends_its_budget_and_an_interrupted_one_goes_on_to_the_same_weig
 def test_a_held_out_shard_among_the_training_shards_is_refused(folder, monkeypatch):
     with pytest.raises(SystemExit):
         run(monkeypatch, folder, '--shards', '.')
+
+
+def test_a_second_part_goes_on_with_the_optimizer_of_the_first(folder, monkeypatch):
+    run(monkeypatch, folder, '--tokens', '2000', '--decay', '0')
+    _, state, _ = checkpoint.load(folder / 'out.pt')
+    (folder / 'out.pt').rename(folder / 'first.pt')
+    loaded = []
+    monkeypatch.setattr(finetune.Optimizer, 'load', lambda _, saved: loaded.append(saved))
+    run(monkeypatch, folder, '--start', 'first.pt', '--tokens', '1000', '--warm-up', '0', '--decay', '1')
+    assert [part['state'].keys() for part in loaded[0]] == [part['state'].keys() for part in state]
+    assert checkpoint.load(folder / 'out.pt')[2]['tokens'] < 2000
+
+
+def test_a_part_with_a_new_optimizer_loads_none_of_the_first(folder, monkeypatch):
+    run(monkeypatch, folder, '--tokens', '2000', '--decay', '0')
+    (folder / 'out.pt').rename(folder / 'first.pt')
+    loaded = []
+    monkeypatch.setattr(finetune.Optimizer, 'load', lambda _, saved: loaded.append(saved))
+    run(monkeypatch, folder, '--start', 'first.pt', '--tokens', '1000', '--new-optimizer')
+    assert loaded == []
