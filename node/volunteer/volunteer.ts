@@ -8,7 +8,7 @@ import { type BlobStore, channelsOf, createAnnouncementFilter, type SwarmHost, s
 import { openOutbox } from '../delivery/outbox.js'
 import { teamRegistration } from '../leaderboard/team-registration.js'
 import type { Membership } from '../network/membership.js'
-import { shareByVerdicts } from '../network/peer-standings.js'
+import { shareByVerdicts } from '../network/peer-tiers.js'
 import { mirrorPublications } from '../policy/mirror-publications.js'
 import { createPolicyKeeper, type PolicyKeeperParts } from '../policy/policy-keeper.js'
 import type { NodeProgress } from '../report/progress.js'
