@@ -83,7 +83,7 @@ async function run(options: WarmStartCommandOptions): Promise<void> {
   const stop = stopSignal(new Error('stopped'))
   try {
     const { environments, count, steps, tokensPerStep, lr } = options
-    const dataset = options.dataset === undefined ? config.tasks.dataset : resolve(options.dataset)
+    const dataset = options.dataset === undefined ? undefined : resolve(options.dataset)
     const whole: WarmStartOptions = {
       ...{ config, python: defaultPython(), trainerFolder },
       out: options.out === undefined ? undefined : resolve(options.out),

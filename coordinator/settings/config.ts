@@ -75,8 +75,10 @@ export const configSchema = z.strictObject({
     sources: z.array(baseSource).max(LIMITS.baseSources.value).default([]),
   }),
   tasks: z.strictObject({
-    /** Folder of a data set of `prove-lab synthesize`: leases use its training split. */
-    dataset: z.string().min(1),
+    /** Folders of data sets of `prove-lab synthesize`: leases use their training splits. */
+    dataset: z
+      .union([z.string().min(1), z.array(z.string().min(1)).min(1).max(64)], 'must be a folder or a list of folders')
+      .transform((folders) => [folders].flat()),
     /** Folders of its environments that are not part of this package. */
     environments: z.array(z.string().min(1)).max(64).default([]),
   }),
@@ -166,6 +168,13 @@ export const configSchema = z.strictObject({
       preset: z.enum(Object.keys(TRAINER_PRESETS) as [keyof typeof TRAINER_PRESETS]).optional(),
       /** Further settings of `trainer.json`, see docs/trainer.md. */
       settings: trainerSettings.default({}),
+    })
+    .prefault({}),
+  /** Evidence with which anybody can make the steps of the run again, see docs/verify-a-run.md. */
+  rederivation: z
+    .strictObject({
+      /** Newest versions whose evidence is kept; absent: all. */
+      versions: z.int().min(0).max(1_000_000).optional(),
     })
     .prefault({}),
   /** Dashboard for browsers, see docs/operating.md. */
@@ -266,7 +275,7 @@ export function parseConfig(text: string, file: string): RunConfig {
     ...parsed.data,
     dataDir: from(dataDir),
     base: { ...base, path: from(base.path) },
-    tasks: { dataset: from(tasks.dataset), environments: tasks.environments.map(from) },
+    tasks: { dataset: tasks.dataset.map(from), environments: tasks.environments.map(from) },
     audit: { ...audit, calibrations: audit.calibrations.map(from) },
     dashboard: { ...dashboard, ...(dashboard.tokenFile === undefined ? {} : { tokenFile: from(dashboard.tokenFile) }) },
     backups: { ...backups, ...(backups.folder === undefined ? {} : { folder: from(backups.folder) }) },

@@ -44,7 +44,7 @@ export const FIELD_MEANINGS: Readonly<Record<string, FieldMeaning>> = {
   },
   'tasks.dataset': {
     meaning:
-      'folder of a data set of `prove-lab synthesize`. Leases use its training split ([synthesis.md](synthesis.md))',
+      'folder of a data set of `prove-lab synthesize`, or a list of such folders. Leases use their training splits ([synthesis.md](synthesis.md)). Each task has the same share of the leases, so the sizes of the data sets are the proportions of a mixture',
   },
   'tasks.environments': {
     meaning:
@@ -52,7 +52,7 @@ export const FIELD_MEANINGS: Readonly<Record<string, FieldMeaning>> = {
   },
   reward: {
     meaning:
-      "reward preset of rollouts: `paper`, `outcome` or `orchestration` ([reward.md](reward.md)). Part of the policy's id. Nodes that do not know the preset stop with a message",
+      "reward preset of rollouts: `paper`, `outcome`, `solved` or `orchestration` ([reward.md](reward.md)). Part of the policy's id. Nodes that do not know the preset stop with a message",
   },
   cacheType: {
     meaning:
@@ -160,6 +160,11 @@ export const FIELD_MEANINGS: Readonly<Record<string, FieldMeaning>> = {
   'backups.folder': {
     meaning: 'folder of these backups, best on another disk. A backup contains the key of the run',
     without: '`backups` in `dataDir`',
+  },
+  'rederivation.versions': {
+    meaning:
+      'number of the newest versions for which the coordinator publishes and keeps what anybody needs to make their training steps again: batch, optimizer state and random state ([verify-a-run.md](verify-a-run.md)). 0: none',
+    without: 'all versions',
   },
   'dashboard.enabled': {
     meaning:

@@ -69,7 +69,7 @@ export async function startArenaRun(calibration: string): Promise<ArenaRun> {
   try {
     const dataset = join(folder, 'tasks')
     await writeDemoTasks(dataset, TASKS, 1)
-    const { tasks } = await readTaskSet(dataset, 'train')
+    const { tasks } = await readTaskSet([dataset], 'train')
     const runtime = createEpisodeRuntime(CATALOGUE.values(), tokenizer, rulesNamed(DEFAULT_RULES))
     const dataDir = join(folder, 'coordinator')
     const baseSha256 = createHash('sha256')
