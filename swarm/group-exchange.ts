@@ -25,7 +25,7 @@ export function serveGroups(host: SwarmHost, options: GroupExchangeOptions): Pro
   const ofKey = createRateLimit(host.clock, LIMITS.bodiesPerMinute.value)
   const ofBlock = createRateLimit(host.clock, LIMITS.bodiesPerMinuteOfBlock.value)
   const mayFetch = (peer: string): boolean =>
-    serving.standingOf(peer) === 'reliable' || (ofKey.allow(peer) && ofBlock.allow(serving.blockOf(peer)))
+    serving.tierOf(peer) === 'reliable' || (ofKey.allow(peer) && ofBlock.allow(serving.blockOf(peer)))
   return serveRequests(
     host,
     GROUP,

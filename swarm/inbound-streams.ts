@@ -2,7 +2,7 @@ import { LIMITS } from '../proto/index.js'
 import type { ByteStream } from './byte-stream.js'
 import { TransportError } from './errors.js'
 import type { SwarmHost } from './host.js'
-import type { PeerStanding } from './serving.js'
+import type { PeerTier } from './serving.js'
 
 /** A stream that a host serves. */
 export interface InboundStream {
@@ -21,24 +21,24 @@ export interface InboundStreams {
 interface Entry {
   readonly bytes: ByteStream
   readonly peer: string
-  readonly standing: PeerStanding
+  readonly tier: PeerTier
   readonly block: string
   /** Since when the stream waits for a request; null: it is at work. */
   idleSinceMs: number | null
 }
 
-/** The standing that gives way first is first. */
-const STANDINGS: readonly PeerStanding[] = ['stranger', 'registered', 'reliable']
+/** The tier that gives way first is first. */
+const TIERS: readonly PeerTier[] = ['stranger', 'registered', 'reliable']
 
 /**
  * Creates the places for the streams of a protocol. A peer has at most `inboundStreamsPerPeer`. When all `inboundStreams` are open, a new one
  * replaces, in this order:
  *
  * 1. a stream that has waited for a request for `crowdedIdleMs`;
- * 2. a stream of a lower standing, beyond the `guaranteedStreams` of that standing. Also one of a higher standing, if its own standing has
- *    fewer than are guaranteed;
- * 3. a stream of the block of addresses with the most streams of its own standing, if its own block has fewer;
- * 4. a stream of the peer with the most streams of its own block, if its own peer has fewer.
+ * 2. a stream of a lower tier, beyond the `guaranteedStreams` of that tier. Also one of a higher tier, if the tier of the new one
+ *    has fewer than are guaranteed;
+ * 3. a stream of the block of addresses with the most streams of the same tier, if the new one's block has fewer;
+ * 4. a stream of the peer with the most streams of the same block, if the new one's peer has fewer.
  *
  * So a few keys, or many keys of one block, take no place from others, and reliable keys always find one.
  */
@@ -78,7 +78,7 @@ export function createInboundStreams(
     take(bytes, peer) {
       const entry: Entry = {
         ...{ bytes, peer, idleSinceMs: clock.elapsedMs() },
-        standing: serving.standingOf(peer),
+        tier: serving.tierOf(peer),
         block: serving.blockOf(peer),
       }
       if ((held.get(peer) ?? 0) >= LIMITS.inboundStreamsPerPeer.value) return refuse(entry)
@@ -104,21 +104,21 @@ export function createInboundStreams(
 /** Returns the stream that gives way to a new one; null: none does. */
 function victimOf(newcomer: Entry, open: readonly Entry[], nowMs: number): Entry | null {
   const mayIdle = open.filter(
-    ({ standing, idleSinceMs }) =>
-      rankOf(standing) <= rankOf(newcomer.standing) &&
+    ({ tier, idleSinceMs }) =>
+      rankOf(tier) <= rankOf(newcomer.tier) &&
       idleSinceMs !== null &&
       nowMs - idleSinceMs >= LIMITS.crowdedIdleMs.value,
   )
   if (mayIdle.length > 0) return mostDispensable(mayIdle)
   const guaranteed = LIMITS.guaranteedStreams.value
-  const of = (standing: PeerStanding): Entry[] => open.filter((entry) => entry.standing === standing)
-  const isShort = of(newcomer.standing).length < guaranteed
-  for (const standing of STANDINGS) {
-    const entries = of(standing)
-    const mustGiveWay = rankOf(standing) < rankOf(newcomer.standing) || isShort
-    if (standing !== newcomer.standing && mustGiveWay && entries.length > guaranteed) return mostDispensable(entries)
+  const of = (tier: PeerTier): Entry[] => open.filter((entry) => entry.tier === tier)
+  const isShort = of(newcomer.tier).length < guaranteed
+  for (const tier of TIERS) {
+    const entries = of(tier)
+    const mustGiveWay = rankOf(tier) < rankOf(newcomer.tier) || isShort
+    if (tier !== newcomer.tier && mustGiveWay && entries.length > guaranteed) return mostDispensable(entries)
   }
-  return amongEquals(newcomer, of(newcomer.standing))
+  return amongEquals(newcomer, of(newcomer.tier))
 }
 
 function amongEquals(newcomer: Entry, entries: readonly Entry[]): Entry | null {
@@ -142,7 +142,7 @@ function mostDispensable(entries: Iterable<Entry>): Entry {
   return ofPeer.reduce((oldest, entry) => (sinceMs(entry) < sinceMs(oldest) ? entry : oldest))
 }
 
-const rankOf = (standing: PeerStanding): number => STANDINGS.indexOf(standing)
+const rankOf = (tier: PeerTier): number => TIERS.indexOf(tier)
 
 /** Returns the largest part of the entries, which are grouped by a name. */
 function largest(entries: Iterable<Entry>, nameOf: (entry: Entry) => string): readonly Entry[] {

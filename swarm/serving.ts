@@ -5,8 +5,8 @@ import type { Clock } from './clock.js'
 import type { PeerConnection } from './host.js'
 import { createUploadBudget, type UploadBudget } from './upload-budget.js'
 
-/** What a host knows about a peer. `reliable`: its work was accepted; `registered`: it asked for work; `stranger`: neither. */
-export type PeerStanding = 'reliable' | 'registered' | 'stranger'
+/** How well a host knows a peer. `reliable`: its work was accepted; `registered`: it asked for work; `stranger`: neither. */
+export type PeerTier = 'reliable' | 'registered' | 'stranger'
 
 /** The streams of a protocol are all in use, so that one was refused or dropped. */
 export interface Crowding {
@@ -25,9 +25,9 @@ export interface Serving {
   readonly upload: UploadBudget
   /** @param rate  returns B/s, called each time; `Infinity`: no limit */
   limitUpload(rate: () => number): void
-  standingOf(peer: string): PeerStanding
-  /** Replaces the source of standings. By default every peer except the coordinator is a stranger. */
-  knowStandings(standingOf: (peer: string) => PeerStanding): void
+  tierOf(peer: string): PeerTier
+  /** Replaces the source of tiers. By default every peer except the coordinator is a stranger. */
+  knowTiers(tierOf: (peer: string) => PeerTier): void
   /** Returns the block of addresses of a connected peer, or its id if the address is unknown. */
   blockOf(peer: string): string
   /** Reports a crowding, once a second for each protocol. @param describe  called only when it is reported */
@@ -48,7 +48,7 @@ const REPORT_EVERY_MS = 1000
 /** Creates rules without an upload limit. */
 export function createServing({ clock, runId, connections }: ServingParts): Serving {
   let rate = (): number => Number.POSITIVE_INFINITY
-  let standings = (_: string): PeerStanding => 'stranger'
+  let tiers = (_: string): PeerTier => 'stranger'
   const blocks = new LRUCache<string, string>({ max: LIMITS.trackedPeers.value })
   const listeners = new Set<(crowding: Crowding) => void>()
   const reportedMs = new Map<string, number>()
@@ -57,9 +57,9 @@ export function createServing({ clock, runId, connections }: ServingParts): Serv
     limitUpload(limit) {
       rate = limit
     },
-    standingOf: (peer) => (peer === runId ? 'reliable' : standings(peer)),
-    knowStandings(standingOf) {
-      standings = standingOf
+    tierOf: (peer) => (peer === runId ? 'reliable' : tiers(peer)),
+    knowTiers(tierOf) {
+      tiers = tierOf
     },
     blockOf(peer) {
       const address = connections(peer)[0]?.address

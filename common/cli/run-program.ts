@@ -67,7 +67,7 @@ export async function parseOrExplain(
 const isFileError = (error: unknown): error is Error =>
   error instanceof Error && 'syscall' in error && 'path' in error && typeof error.path === 'string'
 
-/** A write that the file system refuses, whatever the program does. */
+/** A write that the file system refuses. */
 export class DiskError extends CodedError<'disk_full' | 'disk_read_only'> {}
 
 const DISK_CODES: Readonly<Record<string, 'disk_full' | 'disk_read_only'>> = {
@@ -80,15 +80,18 @@ const REMEDIES = {
   disk_read_only: 'Make that disk writable, or name a folder on another one with --data-dir, and start again',
 } as const
 
-/** Looks for a full or read-only disk among an error and its causes. @returns  null: there is none */
+/** Looks for a full or read-only disk among an error and its causes. @returns  null: none was found */
 export function diskError(error: unknown): DiskError | null {
   for (let cause = error, depth = 0; cause instanceof Error && depth < 8; cause = cause.cause, depth += 1) {
     const { code: system, path, syscall } = cause as NodeJS.ErrnoException
     // Libraries such as LevelDB only put the text of the system into their messages.
-    const found = DISK_CODES[system ?? ''] ?? (/No space left on device|ENOSPC/i.test(cause.message) ? 'disk_full' : undefined)
+    const found =
+      DISK_CODES[system ?? ''] ?? (/No space left on device|ENOSPC/i.test(cause.message) ? 'disk_full' : undefined)
     if (found === undefined) continue
     const what = path ?? cause.message
-    return new DiskError(found, `${what} could not be written${syscall ? ` (${syscall})` : ''}. ${REMEDIES[found]}`, { cause: error })
+    return new DiskError(found, `${what} could not be written${syscall ? ` (${syscall})` : ''}. ${REMEDIES[found]}`, {
+      cause: error,
+    })
   }
   return null
 }

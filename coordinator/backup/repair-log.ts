@@ -1,9 +1,17 @@
-import { cp, copyFile as copy, mkdir, mkdtemp, readdir, rename, rm, stat } from 'node:fs/promises'
+import { copyFile as copy, cp, mkdir, mkdtemp, readdir, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { PRIVATE_FOLDER } from '../../common/control/index.js'
 import { openRecordStore, repairRecordStore, writeEventLog } from '../ledger/event-log.js'
 import type { RunEvent } from '../ledger/events.js'
-import { type ChainFault, chain, followChain, type Link, LOG_START, type LogHead, storedEvent } from '../ledger/log-chain.js'
+import {
+  type ChainFault,
+  chain,
+  followChain,
+  type Link,
+  LOG_START,
+  type LogHead,
+  storedEvent,
+} from '../ledger/log-chain.js'
 import { headFileOf, openHeadFile, syncFolderOf } from '../ledger/log-head.js'
 import { RunReducer } from '../ledger/run-reducer.js'
 import type { RunState } from '../ledger/run-state.js'
@@ -121,7 +129,8 @@ async function setStepsAside(dataDir: string, { current, pendingBatch }: RunStat
   const newest = pendingBatch?.step ?? current?.step ?? -1
   for (const name of await readdir(join(dataDir, STEPS)).catch(() => [] as string[])) {
     const step = /^step-(\d+)$/.exec(name)?.[1]
-    if (step !== undefined && Number(step) > newest) await rename(join(dataDir, stepFolder(Number(step))), join(aside, name))
+    if (step !== undefined && Number(step) > newest)
+      await rename(join(dataDir, stepFolder(Number(step))), join(aside, name))
   }
 }
 

@@ -6,7 +6,7 @@ type Shares = Pick<RunConfiguration, 'batchGroups' | 'influence'>
 /** Length of a group, in usual lengths, up to which the group takes one place of a batch. A longer group takes proportionally more. */
 const LONG = 2
 
-/** Tells the share of its leases that a key delivers, without forgiven losses (`ledger/delivery-record.ts`). */
+/** Returns the share of its leases that a key delivers, without forgiven losses (`ledger/delivery-record.ts`). */
 export type ReliabilityOf = (node: string) => number
 
 const ALL_RELIABLE: ReliabilityOf = () => 1

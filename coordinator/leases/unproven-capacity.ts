@@ -56,9 +56,8 @@ export function hasPlace(
     originOf(node, addressBlock),
     exempt,
   )
-  // A neighbour of keys that abandon leases still finds one place.
-  const ofBlock = own === 0 ? 0 : own + owed
-  return ofBlock < free && (kind === 'untried' || hasPlaceForDoubtful)
+  // Neighbours of keys that abandon leases keep at least half of the places.
+  return own + Math.min(owed, free / 2) < free && (kind === 'untried' || hasPlaceForDoubtful)
 }
 
 /**

@@ -36,7 +36,7 @@ export function afterLoss(record: DeliveryRecord): DeliveryRecord {
 export const afterLateDelivery = ({ delivered, lost }: DeliveryRecord): DeliveryRecord =>
   afterDelivery({ delivered, lost: Math.max(0, lost - 1) })
 
-/** Returns the record of a key, with as much of its block's record as the key lacks of its own. */
+/** Returns the record of a key, and adds the record of its block as far as the key has few leases. */
 export function withBlock(own: DeliveryRecord, block: DeliveryRecord): DeliveryRecord {
   const known = own.delivered + own.lost
   const ofBlock = block.delivered + block.lost

@@ -1,4 +1,5 @@
 import { LIMITS } from '../../proto/index.js'
+import { type DeliveryRate, rateAfter, type TimedGroup, usualAfter } from './delivery-rate.js'
 import {
   afterDelivery,
   afterLateDelivery,
@@ -9,7 +10,6 @@ import {
   reliabilityOf,
   withBlock,
 } from './delivery-record.js'
-import { type DeliveryRate, rateAfter, type TimedGroup, usualAfter } from './delivery-rate.js'
 import type { OpenLeases } from './open-leases.js'
 import { Reputation } from './reputation.js'
 import type { KeyKind, NodeVerdict, Supplier } from './run-state.js'

@@ -11,7 +11,7 @@ export class Leases {
   readonly open: OpenLeases
   /**
    * Abandoned leases by node, while a group for them could be trained on. A node gets its own of the version in force again before it gets
-   * others. Those of earlier versions stay a debt.
+   * others. Leases of earlier versions stay a debt.
    */
   readonly #owed = new Map<string, Map<string, LeaseRecord>>()
   /** Open leases that were abandoned before. */

@@ -73,7 +73,7 @@ export function checkVersionIn(record: string): void {
   if (event) checkVersion(event)
 }
 
-/** Returns the event of a stored record, without a check of its place in the chain; undefined if there is none. */
+/** Returns the event of a stored record, without a check of its place in the chain; undefined if it has none. */
 export const storedEvent = (record: string): RunEvent | undefined => parseEvent(jsonOf(RECORD.exec(record)?.[2] ?? ''))
 
 /** Returns the hash that a stored record names, unchecked; undefined if the text is no record. */

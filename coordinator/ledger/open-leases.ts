@@ -1,5 +1,5 @@
 import { Deadlines } from './deadlines.js'
-import { type LeaseTerm, LeasesInTerm } from './leases-in-term.js'
+import { LeasesInTerm, type LeaseTerm } from './leases-in-term.js'
 import { type KeyKind, type LeaseRecord, originOf } from './run-state.js'
 import type { StateSnapshot } from './state-snapshot.js'
 

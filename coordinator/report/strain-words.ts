@@ -11,7 +11,8 @@ const WORDS: Readonly<Record<StrainCause['reason'], string>> = {
 const ADVICE: Readonly<Record<StrainCause['reason'], string>> = {
   streams_full:
     'reliable keys keep their part. Block the addresses at the firewall if they do no work: prove-coordinator nodes shows what each key has delivered',
-  disconnected: 'check the network of this machine, and that others can reach an address of prove-coordinator invitation',
+  disconnected:
+    'check the network of this machine, and that others can reach an address of prove-coordinator invitation',
   audits_behind: 'add processes with audit.processes, or a faster machine (docs/sizing.md)',
   leases_held:
     'prove-coordinator nodes shows the keys that abandon leases; ban a key that does no work: prove-coordinator ban KEY',

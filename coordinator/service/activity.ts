@@ -88,8 +88,8 @@ const FEWEST_GROUPS = 8
 const STEPS_PER_MINUTE = 60_000 / STEP_MS
 
 /**
- * Compares the groups of the last window with those of the time before. Where a new version or the trainer makes groups wait regularly, such a
- * pause is usual: a fall has fewer groups than half of the weakest window before.
+ * Compares the groups of the last window with those of the time before. A new version or the trainer may make groups wait
+ * regularly. So a fall has fewer groups than half of the weakest window before.
  * @param strain  the fall on record, with the usual number before it
  */
 export function groupFall({ steps }: Activity, strain: EventOf<'strained'> | null): Strain | null {

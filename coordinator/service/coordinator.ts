@@ -9,7 +9,7 @@ import {
   keepNeighbours,
   type Metrics,
   openAddressNotices,
-  type PeerStanding,
+  type PeerTier,
   type SnapshotExchange,
   type SwarmHost,
 } from '../../swarm/index.js'
@@ -108,7 +108,7 @@ export async function openCoordinator(parts: CoordinatorParts): Promise<Coordina
     const losses = createDiskLosses(metrics, logger)
     const { uploadKiB } = config
     if (uploadKiB !== undefined) host.serving.limitUpload(() => uploadKiB * 1024)
-    host.serving.knowStandings((peer) => standingIn(state, peer))
+    host.serving.knowTiers((peer) => tierIn(state, peer))
     const archive = createVersionArchive({
       ...{ folder: folder.versions, runId: host.runId, blobs, logger },
       versions: config.rederivation.versions,
@@ -225,7 +225,7 @@ function capacityOf(state: RunState, nowMs: number): number {
   return Math.max(0, capacityForLeases(state, round.configuration, nowMs))
 }
 
-function standingIn({ reliable, registered }: RunState, peer: string): PeerStanding {
+function tierIn({ reliable, registered }: RunState, peer: string): PeerTier {
   if (reliable.has(peer)) return 'reliable'
   return registered.has(peer) ? 'registered' : 'stranger'
 }

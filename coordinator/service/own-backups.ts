@@ -2,10 +2,10 @@ import { mkdir, readdir, rm, stat, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Logger } from 'pino'
 import { PRIVATE_FOLDER } from '../../common/control/index.js'
+import type { Clock } from '../../swarm/index.js'
 import { makeBackup } from '../backup/make-backup.js'
 import type { ChainedLog } from '../ledger/chained-log.js'
 import type { RunConfig } from '../settings/config.js'
-import type { Clock } from '../../swarm/index.js'
 
 export interface OwnBackupsParts {
   readonly settings: RunConfig['backups']
@@ -15,7 +15,7 @@ export interface OwnBackupsParts {
   readonly configFile: string | null
   readonly clock: Clock
   readonly logger: Logger
-  /** Receives the folder of each backup, or why there is none. */
+  /** Receives the folder of each backup, or the reason of a failure. */
   readonly onBackup: (result: { readonly folder: string; readonly events: number } | { readonly why: string }) => void
 }
 
@@ -43,7 +43,11 @@ export async function keepBackups(parts: OwnBackupsParts, signal: AbortSignal): 
   }
 }
 
-async function backUp({ log, dataDir, configFile, settings, clock }: OwnBackupsParts, folder: string, signal: AbortSignal) {
+async function backUp(
+  { log, dataDir, configFile, settings, clock }: OwnBackupsParts,
+  folder: string,
+  signal: AbortSignal,
+) {
   await mkdir(folder, { recursive: true, mode: PRIVATE_FOLDER })
   const earlier = await backupsIn(folder)
   const newest = earlier.at(-1)

@@ -47,7 +47,10 @@ export function createStrainWatch({ host, recorder, capacity, isAuditBehind, sig
       crowds.set(crowding.protocol, { crowding, secondsMs })
     }),
   ]
-  signal.addEventListener('abort', () => stops.forEach((stop) => stop()), { once: true })
+  const stopAll = (): void => {
+    for (const stop of stops) stop()
+  }
+  signal.addEventListener('abort', stopAll, { once: true })
 
   const causes = (): StrainCause[] => {
     const nowMs = clock.elapsedMs()
@@ -70,7 +73,8 @@ export function createStrainWatch({ host, recorder, capacity, isAuditBehind, sig
     const held = open.filter(({ atMs }) => clock.now() - atMs > durationMs)
     if (held.length < 4 || held.length <= open.length / 2) return null
     const blocks = new Map<string, number>()
-    for (const { node, addressBlock } of held) blocks.set(addressBlock ?? node, (blocks.get(addressBlock ?? node) ?? 0) + 1)
+    for (const { node, addressBlock } of held)
+      blocks.set(addressBlock ?? node, (blocks.get(addressBlock ?? node) ?? 0) + 1)
     const [block, ofBlock] = [...blocks].sort(([, a], [, b]) => b - a)[0]!
     return `${held.length} of ${open.length} leases are older than leases.durationMs, ${ofBlock} of them from ${blockName(block)}`
   }

@@ -7,8 +7,8 @@ import { NodeError } from '../report/errors.js'
 export const recordsFolder = (dataDir: string): string => join(dataDir, 'store')
 
 /**
- * Opens the key of a node. Makes it only in a data directory without records: with another key, the owner would lose the credit and the
- * groups without a verdict of the earlier one.
+ * Opens the key of a node. Makes it only in a data directory without records. With another key, the owner would lose the earlier one's
+ * credit and its groups without a verdict.
  * @param hasRecords  default: whether the folder of records exists
  * @throws NodeError `key_missing`; IdentityError `key_unreadable`
  */

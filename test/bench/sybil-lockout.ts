@@ -13,20 +13,35 @@ const ATTACKS: readonly (readonly [name: string, options: Omit<LockoutOptions, '
   ['the same, from minute 10', { sybils: 1000, blocks: 8, fromMinute: 10, habit: 'renew' }],
 ]
 
-/** Measures an hour of a run in which other keys take leases and deliver nothing. */
+const NEWCOMERS = { fromMinute: 0, newcomerEveryMs: NEWCOMER_EVERY_MS }
+const OTHER_ATTACKS: typeof ATTACKS = [
+  ['nobody, newcomers every two minutes', { sybils: 0, blocks: 1, habit: 'idle', ...NEWCOMERS }],
+  ['40 slow-holders of one block', { sybils: 40, blocks: 1, habit: 'slow-holder', ...NEWCOMERS }],
+  ['80 slow-holders of 8 blocks', { sybils: 80, blocks: 8, habit: 'slow-holder', ...NEWCOMERS }],
+  ['16 seed-choosers of 4 blocks', { sybils: 16, blocks: 4, habit: 'seed-chooser', ...NEWCOMERS }],
+]
+
+/** Measures an hour of a run in which other keys take leases and deliver nothing, or few groups. */
 export async function run(): Promise<{ versions: Record<string, string>; results: BenchResult[] }> {
   const results: BenchResult[] = []
-  let alone: number | null = null
-  for (const [name, options] of ATTACKS) {
-    const { versions, waitedS, wasted } = await lockout({ ...options, minutes: MINUTES })
-    alone ??= versions
-    const longest = Math.max(...waitedS.map((seconds) => seconds ?? Number.POSITIVE_INFINITY))
-    results.push(
-      { metric: `${name}: versions`, value: versions, unit: 'an hour', peer: 'without', ratio: versions / alone },
-      { metric: `${name}: newcomers without a lease`, value: waitedS.filter((s) => s === null).length, unit: 'count' },
-      { metric: `${name}: longest wait of a newcomer for its first`, value: longest, unit: 's' },
-      { metric: `${name}: leases held for nothing`, value: wasted, unit: 'count' },
-    )
+  for (const attacks of [ATTACKS, OTHER_ATTACKS]) {
+    let alone: number | null = null
+    for (const [name, options] of attacks) {
+      const { versions, waitedS, wasted, hostileShare } = await lockout({ ...options, minutes: MINUTES })
+      alone ??= versions
+      const longest = Math.max(...waitedS.map((seconds) => seconds ?? Number.POSITIVE_INFINITY))
+      results.push(
+        { metric: `${name}: versions`, value: versions, unit: 'an hour', peer: 'without', ratio: versions / alone },
+        {
+          metric: `${name}: newcomers without a lease`,
+          value: waitedS.filter((s) => s === null).length,
+          unit: 'count',
+        },
+        { metric: `${name}: longest wait of a newcomer for its first`, value: longest, unit: 's' },
+        { metric: `${name}: leases held for nothing`, value: wasted, unit: 'count' },
+        { metric: `${name}: their share of the batches`, value: 100 * hostileShare, unit: '%' },
+      )
+    }
   }
   return { versions: {}, results }
 }

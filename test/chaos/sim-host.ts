@@ -1,5 +1,5 @@
-import { createServing } from '../../swarm/serving.js'
 import { type OnRefusal, type SwarmHost, type SwarmLogger, silentLogger, TransportError } from '../../swarm/index.js'
+import { createServing } from '../../swarm/serving.js'
 import { type ConnectionEnd, connect, disconnect } from './sim-connection.js'
 import { createSimGossip, type SimGossip } from './sim-gossip.js'
 import type { SimNetwork } from './sim-network.js'

@@ -61,11 +61,7 @@ interface HolderOptions {
   readonly gate?: Promise<void>
 }
 
-async function holder(
-  swarm: TestSwarm,
-  seed: number,
-  { clock, gate, upload }: HolderOptions = {},
-): Promise<Holder> {
+async function holder(swarm: TestSwarm, seed: number, { clock, gate, upload }: HolderOptions = {}): Promise<Holder> {
   const node = await swarm.node(seed, true, clock)
   const store = await createBlobStore(await swarm.folder())
   const gated: BlobStore = {

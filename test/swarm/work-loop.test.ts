@@ -284,7 +284,10 @@ test('a machine whose leases end too early gets advice, and asks for no lease fo
     await eventually('it rests', () => rests === 1)
     assert.equal([held.length, worked.asked.length, worked.groups.length, worked.returned.length], [2, 2, 0, 0])
     const words = worked.progress.flatMap((news) => (news.type === 'rest' ? [news.why] : []))
-    assert.match(words.join(), /too slow for the run: groups were not ready 2 times in a row .*smaller model.*--mirror$/)
+    assert.match(
+      words.join(),
+      /too slow for the run: groups were not ready 2 times in a row .*smaller model.*--mirror$/,
+    )
     assert.is(worked.order.at(-1), 6 * 3_600_000)
   } finally {
     await worked.stop()

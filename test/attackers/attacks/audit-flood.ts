@@ -1,6 +1,6 @@
 import type { Attack } from '../attack.js'
-import { earnTrust } from '../honest-crowd.js'
 import { packGroup, type Work } from '../group-work.js'
+import { earnTrust } from '../honest-crowd.js'
 import type { Participant } from '../participant.js'
 import { scriptedGroup } from '../scripted-group.js'
 

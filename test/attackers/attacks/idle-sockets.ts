@@ -16,7 +16,9 @@ async function openAll(count: number, open: () => Socket): Promise<Socket[]> {
     socket.on('error', () => undefined)
     return socket
   })
-  await Promise.all(sockets.map((socket) => new Promise((resolve) => socket.once('connect', resolve).once('close', resolve))))
+  await Promise.all(
+    sockets.map((socket) => new Promise((resolve) => socket.once('connect', resolve).once('close', resolve))),
+  )
   for (const socket of sockets) socket.write(HALF_A_REQUEST)
   return sockets
 }

@@ -7,7 +7,8 @@ const ASKED = 8
 
 export const slowHolders: Attack = {
   name: 'slow-holders',
-  about: 'delivers one group of eight leases, so that its key counts as proven, and then holds eight leases for nothing',
+  about:
+    'delivers one group of eight leases, so that its key counts as proven, and then holds eight leases for nothing',
   provable: true,
   places: ['leases'],
   async attempt(arena, _, signal) {

@@ -1,7 +1,7 @@
+import { uniformInt } from 'pure-rand/distribution/uniformInt'
+import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus'
-import { uniformInt } from 'pure-rand/distribution/uniformInt'
 import {
   afterDelivery,
   afterLateDelivery,

@@ -83,7 +83,10 @@ test('groups that stop raise an alarm within a minute on every surface, and it e
   assert.equal(typesOf(events), ['strained'])
   const stated = alarms.filter((alarm) => alarm.startsWith('strained'))
   assert.is(stated.length, 1)
-  assert.match(stated[0]!, /^strained: since .* only \d\.\d groups a minute arrive, of 2[0-9]\.\d before: the coordinator sees no cause/)
+  assert.match(
+    stated[0]!,
+    /^strained: since .* only \d\.\d groups a minute arrive, of 2[0-9]\.\d before: the coordinator sees no cause/,
+  )
   assert.match(statusText(report.run.report(), true, clock.now()), /^alarm: since .* groups a minute arrive/m)
   assert.is(RunReducer.of((recorder.state as RunReducer).snapshot).strain, events[0], 'also from a checkpoint')
   await pass(5 * MINUTE_MS)

@@ -29,14 +29,18 @@ const verdict = (i: number): Verdict => ({
   ...{ detail: 'x'.repeat(200), credit: 16, receivedAtMs: i },
 })
 
-test('a full disk is an error that says what was written and what to type, whatever library met it', async ({ folder }) => {
+test('a full disk is an error that says what was written and what to type, whatever library met it', async ({
+  folder,
+}) => {
   const told = await writeFile('/dev/full', 'a group').then(
     () => null,
     (error: unknown) => diskError(error),
   )
   // Other systems than Linux have no such file.
   if (process.platform === 'linux') assert.match(told!.message, /^disk_full: .*could not be written.*--data-dir/)
-  const fromLevel = new Error('write failed', { cause: new Error(`IO error: ${folder}/000003.log: No space left on device`) })
+  const fromLevel = new Error('write failed', {
+    cause: new Error(`IO error: ${folder}/000003.log: No space left on device`),
+  })
   assert.match(diskError(fromLevel)!.message, /^disk_full: .*000003\.log.*Free some space on that disk/s)
   assert.is(diskError(new Error('something else')), null)
 })

@@ -15,7 +15,10 @@ test('two leases that end one after the other make a machine too slow, and a del
   assert.is(lose(), null)
   timing.delivered(1000)
   assert.is(lose(), null)
-  assert.match(lose()!, /^this machine is too slow for the run: groups were not ready 2 times in a row after 12 minutes/)
+  assert.match(
+    lose()!,
+    /^this machine is too slow for the run: groups were not ready 2 times in a row after 12 minutes/,
+  )
 })
 
 test('leases that were held at the same time count once', () => {

@@ -3,21 +3,21 @@ import * as assert from 'uvu/assert'
 import { LIMITS } from '../../../proto/index.js'
 import type { ByteStream } from '../../../swarm/byte-stream.js'
 import { createInboundStreams, type InboundStream } from '../../../swarm/inbound-streams.js'
-import { createServing, type PeerStanding } from '../../../swarm/serving.js'
+import { createServing, type PeerTier } from '../../../swarm/serving.js'
 import { createMovedClock } from '../../support/moved-clock.js'
 
 const MOST = LIMITS.inboundStreams.value
 const PER_PEER = LIMITS.inboundStreamsPerPeer.value
 const GUARANTEED = LIMITS.guaranteedStreams.value
 
-/** Peers are named `standing/block/number`. */
+/** Peers are named `tier/block/number`. */
 function openHost() {
   const clock = createMovedClock()
   const serving = createServing({
     ...{ clock, runId: 'run' },
     connections: (peer) => [{ address: `/ip4/203.0.${peer.split('/')[1]}.7/tcp/4001` }],
   })
-  serving.knowStandings((peer) => peer.split('/')[0] as PeerStanding)
+  serving.knowTiers((peer) => peer.split('/')[0] as PeerTier)
   const crowds: unknown[] = []
   serving.onCrowded((crowding) => crowds.push(crowding))
   const refused: string[] = []
@@ -25,7 +25,10 @@ function openHost() {
   const open: { readonly peer: string; isOpen: boolean; readonly place: InboundStream }[] = []
   const take = (peer: string): boolean => {
     const entry = { peer, isOpen: true, place: null as unknown as InboundStream }
-    const bytes = { abort: () => void (entry.isOpen = false) } as unknown as ByteStream
+    const abort = (): void => {
+      entry.isOpen = false
+    }
+    const bytes = { abort } as unknown as ByteStream
     const place = streams.take(bytes, peer)
     if (!place) return false
     place.waits(false)
