@@ -136,6 +136,17 @@ export const EVENTS = {
     calls: number,
     callsDue: number,
   }),
+  /** A volunteer made the step of this version again, and signed the result. */
+  rederived: z.object({
+    version: count,
+    manifestId: hash,
+    /** Key that signed. */
+    node: text,
+    /** Name of the check that failed; null: the step follows from its evidence. */
+    fault: z.string().max(LIMITS.shortNameBytes.value).nullable(),
+    /** Difference of both results, as a share of the norm of the update; null: not computed. */
+    difference: number.min(0).nullable(),
+  }),
   /** Another round of the version in force: for new keys, for a changed run configuration, or because an environment is quarantined. */
   reopened: z.object({
     round: count,

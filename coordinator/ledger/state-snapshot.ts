@@ -126,6 +126,7 @@ export const SECTIONS = {
   verdictLeaves: z.tuple([count, text]),
   /** At most two. */
   scores: event('scored'),
+  rederived: event('rederived'),
   /** Usable groups, and whether each is put aside. */
   usable: z.tuple([text, z.boolean()]),
   onTrust: text,
