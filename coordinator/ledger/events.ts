@@ -29,6 +29,7 @@ const logitErrorSums = z.object({
   logitError: number.min(0),
   expected: number.positive(),
   odds: z.array(number).length(STEERING_STRATEGY_COUNT).readonly().optional(),
+  claimOdds: number.optional(),
   betterLogitError: share,
   betterExpectedMismatch: share,
 })

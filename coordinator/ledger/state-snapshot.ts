@@ -43,6 +43,7 @@ const reputation = z.object({
   steering: z.object({
     amounts: z.array(number).length(UNSTEERED.amounts.length).readonly(),
     direction: number,
+    claims: number,
     isHeldBack: z.boolean(),
   }),
   quarantines: count,
