@@ -108,6 +108,7 @@ export {
   sealPolicyAnnouncement,
 } from './policy-announcement.js'
 export { PUBLISHED_FILES, type PublishedFile } from './published-files.js'
+export { openRederivation, type RederivationStatement, rederivation, sealRederivation } from './rederivation.js'
 export { type Reply, reply } from './reply.js'
 export {
   manifestIdList,

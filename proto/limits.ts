@@ -27,7 +27,7 @@ export const LIMITS = {
   leaseRequestBytes: row(4 * KIB, 'B', 'two kilobytes of lease ids and a few labels'),
   leaseResponseBytes: row(2 * MIB + 64 * KIB, 'B', 'leasesPerRequest tasks of taskBytes each'),
   requestOverheadBytes: row(64, 'B', 'framing around a directly offered announcement'),
-  verdictRequestBytes: row(256, 'B', 'one cursor'),
+  verdictRequestBytes: row(2 * KIB, 'B', 'one cursor, and a signed result of a re-derivation'),
   verdictResponseBytes: row(40 * KIB, 'B', 'one sealed digest, a sealed head and a proof'),
   headBytes: row(1 * KIB, 'B', 'two hashes and a few counts, signed'),
   verdictLeafBytes: row(4 * KIB, 'B', 'one verdict: 64 rewards take 1.6 KiB'),

@@ -98,17 +98,20 @@ export interface VerdictRequest {
   readonly proofOf?: string
   /** Number of events for which the coordinator shall sign the head that its log had then. */
   readonly headAt?: number
+  /** A sealed `RederivationStatement` for the coordinator to record. */
+  readonly rederivation?: Uint8Array
 }
 
 export const verdictRequest: Codec<VerdictRequest> = codec<VerdictRequest, prove.VerdictRequest.$Properties>({
   what: 'verdict request',
   limit: 'verdictRequestBytes',
   type: prove.VerdictRequest,
-  shape: { 1: number(), 2: number(), 3: bytes(), 4: number() },
-  read: ({ cursor, max, proofOf, headAt }) => ({
+  shape: { 1: number(), 2: number(), 3: bytes(), 4: number(), 5: bytes() },
+  read: ({ cursor, max, proofOf, headAt, rederivation }) => ({
     cursor: integer(cursor, 0, MAX_CURSOR, 'cursor'),
     max: integer(max, 1, LIMITS.verdictsPerDigest.value, 'verdicts asked for'),
     ...(proofOf.length === 0 ? {} : { proofOf: hexOf(proofOf, ID_BYTES, 'lease id') }),
+    ...(rederivation.length === 0 ? {} : { rederivation }),
     ...(headAt === 0 ? {} : { headAt: integer(headAt, 1, MAX_CURSOR, 'number of events') }),
   }),
   write: ({ proofOf, ...request }) => ({

@@ -65,6 +65,8 @@ function eventLine(event: Extract<Progress, { type: 'event' }>['event']): string
       return rehearsalLine(event)
     case 'published':
       return `version ${event.version} is published, adapter ${event.adapterSha256.slice(0, 12)}`
+    case 'rederived':
+      return `version ${event.version} was made again by ${event.node.slice(-8)}: ${event.fault === null ? 'it follows from its evidence' : `it does NOT follow (${event.fault})`}`
     case 'scored':
       return scoreLine(event)
     case 'judged': {

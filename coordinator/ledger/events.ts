@@ -29,6 +29,7 @@ const logitErrorSums = z.object({
   logitError: number.min(0),
   expected: number.positive(),
   odds: z.array(number).length(STEERING_STRATEGY_COUNT).readonly().optional(),
+  claimOdds: number.optional(),
   betterLogitError: share,
   betterExpectedMismatch: share,
 })
@@ -143,6 +144,17 @@ export const EVENTS = {
     /** Mean number of calls per rollout, and of calls of the ground truth of its task. */
     calls: number,
     callsDue: number,
+  }),
+  /** A volunteer made the step of this version again, and signed the result. */
+  rederived: z.object({
+    version: count,
+    manifestId: hash,
+    /** Key that signed. */
+    node: text,
+    /** Name of the check that failed; null: the step follows from its evidence. */
+    fault: z.string().max(LIMITS.shortNameBytes.value).nullable(),
+    /** Difference of both results, as a share of the norm of the update; null: not computed. */
+    difference: number.min(0).nullable(),
   }),
   /** Another round of the version in force: for new keys, for a changed run configuration, or because an environment is quarantined. */
   reopened: z.object({

@@ -31,6 +31,7 @@ export interface RunRecords {
   readonly batches: Batches
   readonly verdictTrees: VerdictTrees
   scores: readonly EventOf<'scored'>[]
+  rederived: readonly EventOf<'rederived'>[]
   readonly batchedOnTrust: BatchedOnTrust
   /** Nodes that were caught since the last batch was formed. */
   readonly caughtSinceBatch: Set<string>
@@ -58,6 +59,7 @@ export function openRecords(): RunRecords {
     batches: new Batches(),
     verdictTrees: new VerdictTrees(),
     scores: [],
+    rederived: [],
     batchedOnTrust: new BatchedOnTrust(),
     caughtSinceBatch: new Set(),
   }
@@ -76,6 +78,7 @@ export function snapshotOf(records: RunRecords): StateSnapshot {
     ...records.groups.snapshot,
     verdictLeaves,
     scores: records.scores,
+    rederived: records.rederived,
     curriculum: records.curriculum.entries,
     withdrawn: [...records.withdrawn],
     quarantinedEnvironments: [...records.quarantinedEnvironments],
@@ -135,6 +138,7 @@ export function recordsOf(snapshot: StateSnapshot): RunRecords {
     batches: Batches.of(snapshot, pendingBatch === null ? undefined : known(pending, pendingBatch)),
     verdictTrees: VerdictTrees.of(snapshot, verdictStep),
     scores: snapshot.scores,
+    rederived: snapshot.rederived,
     batchedOnTrust: BatchedOnTrust.of(snapshot),
     caughtSinceBatch: new Set(snapshot.caughtSinceBatch),
   }

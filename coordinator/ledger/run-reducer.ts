@@ -105,6 +105,9 @@ export class RunReducer extends RunView {
         // The groups of the dry run are the first ones whose length is known.
         this.records.keys.usualTokens = event.groups > 0 ? event.sampledTokens / event.groups : null
         break
+      case 'rederived':
+        this.records.rederived = [...this.records.rederived, event].slice(-LIMITS.verdictsKept.value)
+        break
       case 'scored':
         this.records.scores = [...this.records.scores.slice(0, 1), event]
         break

@@ -179,6 +179,8 @@ export interface RunState {
   readonly verdictTrees: Omit<VerdictTrees, 'note' | 'formed' | 'dropped' | 'forget'>
   /** The first score on held-out tasks, and the newest. */
   readonly scores: readonly EventOf<'scored'>[]
+  /** The newest results of re-derivations. */
+  readonly rederived: readonly EventOf<'rederived'>[]
   /** The policy in force; undefined before the first. */
   readonly current: Publication | undefined
   /** The round in force; undefined before the first. */

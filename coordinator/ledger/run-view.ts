@@ -72,6 +72,10 @@ export class RunView implements RunState {
     return this.records.scores
   }
 
+  get rederived(): readonly EventOf<'rederived'>[] {
+    return this.records.rederived
+  }
+
   get orders(): RunOrders {
     return this.records.orders
   }

@@ -43,6 +43,7 @@ const reputation = z.object({
   steering: z.object({
     amounts: z.array(number).length(UNSTEERED.amounts.length).readonly(),
     direction: number,
+    claims: number,
     isHeldBack: z.boolean(),
   }),
   quarantines: count,
@@ -131,6 +132,7 @@ export const SECTIONS = {
   verdictLeaves: z.tuple([count, text]),
   /** At most two. */
   scores: event('scored'),
+  rederived: event('rederived'),
   /** Usable groups, and whether each is put aside. */
   usable: z.tuple([text, z.boolean()]),
   onTrust: text,

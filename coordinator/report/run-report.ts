@@ -88,6 +88,9 @@ export class RunTally {
       case 'rehearsed':
         this.#rehearsal = event
         return
+      case 'rederived':
+        this.#versions[event.version]?.rederived(event)
+        break
       case 'scored':
         this.#versions[event.version]?.scored(event)
         return

@@ -14,11 +14,13 @@ export function versionTable(versions: readonly VersionReport[]): Table {
   const namesOf = (key: 'parts' | 'stats'): string[] =>
     [...new Set(versions.flatMap((one) => Object.keys(one[key])))].sort()
   const [parts, stats] = [namesOf('parts'), namesOf('stats')]
-  return versions.map(({ publishedAtMs, parts: own, stats: numbers, heldOut, left, ...version }) => ({
+  return versions.map(({ publishedAtMs, parts: own, stats: numbers, heldOut, rederived, left, ...version }) => ({
     publishedAt: new Date(publishedAtMs).toISOString(),
     ...version,
     left: Object.values(left).reduce((sum, count) => sum + count, 0),
     ...heldOutCells(heldOut),
+    // Whether the last re-derivation followed from its evidence.
+    follows: rederived && rederived.fault === null,
     ...Object.fromEntries(parts.map((name) => [`reward.${name}`, own[name] ?? null])),
     ...Object.fromEntries(stats.map((name) => [`step.${name}`, numbers[name] ?? null])),
   }))

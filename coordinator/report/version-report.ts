@@ -35,6 +35,8 @@ export interface VersionReport {
   readonly tokens: number
   /** Score on held-out tasks; null: none. */
   readonly heldOut: HeldOutScore | null
+  /** Last re-derivation of its step; null: none was reported. */
+  readonly rederived: EventOf<'rederived'> | null
 }
 
 export type HeldOutScore = Pick<EventOf<'scored'>, 'tasks' | 'tooLong' | 'reward' | 'solved' | 'calls' | 'callsDue'>
@@ -69,6 +71,7 @@ export class VersionTally {
   #staleness: number | null = null
   #withdrawn = false
   #score: HeldOutScore | null = null
+  #rederived: EventOf<'rederived'> | null = null
   #accepted = 0
   #zeroVariance = 0
   #refused = 0
@@ -98,6 +101,10 @@ export class VersionTally {
 
   scored({ tasks, tooLong, reward, solved, calls, callsDue }: EventOf<'scored'>): void {
     this.#score = { tasks, tooLong, reward, solved, calls, callsDue }
+  }
+
+  rederived(event: EventOf<'rederived'>): void {
+    this.#rederived = event
   }
 
   accepted(group: CountedGroup): void {
@@ -163,6 +170,7 @@ export class VersionTally {
       calls: per(this.#calls, this.#replayed),
       tokens: this.#tokens,
       heldOut: this.#score,
+      rederived: this.#rederived,
     }
   }
 }

@@ -1,22 +1,29 @@
 import type { PrivateKey } from '@libp2p/interface'
-import { type LogHead, refusal, sealHead, type VerdictRequest, type VerdictResponse } from '../../proto/index.js'
+import {
+  type LogHead,
+  openRederivation,
+  refusal,
+  sealHead,
+  type VerdictRequest,
+  type VerdictResponse,
+} from '../../proto/index.js'
 import { type Clock, createRateLimit } from '../../swarm/index.js'
 import type { Recorder } from '../ledger/recorder.js'
 
 /** Answers questions about the history of the run, signed, so that a contradiction is a proof. */
 export interface HistoryService {
   /**
-   * Returns the proof of a verdict, or an earlier head of the log.
-   * @throws SwarmRefusal `not_found` if the log does not have it (any more), `rate_limited`
+   * Returns the proof of a verdict, or an earlier head of the log. Records the result of a re-derivation.
+   * @throws SwarmRefusal `not_registered` if a stranger has signed the result, `not_found` if the log does not have it (any more), `rate_limited`
    */
   answer(
-    request: Pick<VerdictRequest, 'proofOf' | 'headAt'>,
+    request: Pick<VerdictRequest, 'proofOf' | 'headAt' | 'rederivation'>,
     asker: string,
   ): Promise<Pick<VerdictResponse, 'head' | 'proof'>>
 }
 
 export interface HistoryServiceParts {
-  readonly recorder: Pick<Recorder, 'state' | 'head' | 'headAt'>
+  readonly recorder: Pick<Recorder, 'state' | 'head' | 'headAt' | 'record'>
   readonly key: PrivateKey
   readonly runId: string
   readonly clock: Pick<Clock, 'now' | 'elapsedMs'>
@@ -38,11 +45,26 @@ export function createHistoryService({ recorder, key, runId, clock }: HistorySer
     // Without the place, the answer is the current head: the log is shorter than the asker believes.
     return seal({ ...recorder.head(), ...place }, place !== null)
   }
+  const take = async (sealed: Uint8Array): Promise<void> => {
+    const { signer: node, version, manifestId, fault, difference } = await openRederivation(sealed, runId)
+    await recorder.record((state) => {
+      // Unknown keys could fill the log.
+      if (!state.registered.has(node))
+        throw refusal('not_registered', 'only a key that has asked for work can report a re-derivation')
+      if (version > (state.current?.version ?? 0)) throw refusal('out_of_bounds', `version ${version} is not published`)
+      const isKnown = state.rederived.some((one) => one.node === node && one.version === version)
+      return isKnown ? null : { type: 'rederived', atMs: clock.now(), version, manifestId, node, fault, difference }
+    })
+  }
   return {
-    async answer({ proofOf, headAt }, asker) {
-      if (proofOf === undefined && headAt === undefined) return {}
+    async answer({ proofOf, headAt, rederivation }, asker) {
+      if (proofOf === undefined && headAt === undefined && rederivation === undefined) return {}
       if (!limits.ofKey.allow(asker) || !limits.all.allow('all'))
         throw refusal('rate_limited', 'too many questions about the history of the run')
+      if (rederivation !== undefined) {
+        await take(rederivation)
+        return {}
+      }
       if (headAt !== undefined) return { head: await earlierHead(headAt) }
       const proven = recorder.state.verdictTrees.prove(proofOf!)
       if (!proven) throw refusal('not_found', 'there is no verdict on this lease among those of the last steps')

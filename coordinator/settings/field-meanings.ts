@@ -163,7 +163,7 @@ export const FIELD_MEANINGS: Readonly<Record<string, FieldMeaning>> = {
   },
   'rederivation.versions': {
     meaning:
-      'number of the newest versions for which the coordinator publishes and keeps what anybody needs to make their training steps again: batch, optimizer state and random state ([verify-a-run.md](verify-a-run.md)). 0: none',
+      'number of the newest versions for which the coordinator publishes and keeps what a stranger needs to make their training steps again: batch, optimizer state and random state ([verify-a-run.md](verify-a-run.md)). 0: none',
     without: 'all versions',
   },
   'dashboard.enabled': {

@@ -10,6 +10,7 @@ import {
   dialAny,
   type JoinAddress,
   openIdentity,
+  requestVerdicts,
   type SnapshotExchange,
   type SwarmHost,
   TransportError,
@@ -64,6 +65,8 @@ export interface AdapterLibrary {
    * @throws TransportError; NodeError `no_such_version` if no source has the adapter
    */
   pull(publication: SealedManifest, folder: string, signal: AbortSignal): Promise<Pulled>
+  /** Reports a signed result of a re-derivation to the coordinator. @throws TransportError, SwarmRefusal */
+  report(sealed: Uint8Array, signal: AbortSignal): Promise<void>
   close(): Promise<void>
 }
 
@@ -163,6 +166,9 @@ export async function openAdapterLibrary(
         else left.push(name)
       }
       return { written: await place(sealed, fetched, folder), left }
+    },
+    async report(rederivation, caller) {
+      await requestVerdicts(host, coordinator.peerId, { cursor: 0, max: 1, rederivation }, caller)
     },
     async close() {
       await snapshots.close()

@@ -6,9 +6,11 @@ import { integerOption } from '../../common/cli/index.js'
 import { countOf } from '../../common/errors/index.js'
 import { TrainerError } from '../../coordinator/jobs/errors.js'
 import { defaultPython, trainerFolder } from '../../coordinator/jobs/python.js'
+import { sealRederivation } from '../../proto/index.js'
 import { openTokenizer } from '../../rollout/engine/index.js'
 import { loadEnvironments } from '../../servers/catalogue.js'
 import { withEnvironmentFolders } from '../../servers/environment-option.js'
+import { readKey } from '../../swarm/index.js'
 import type { AdapterLibrary } from '../adapters/library.js'
 import { runtimeFor } from '../policy/policy-runtime.js'
 import { type PlayedScore, playScores } from '../rederivation/play-scores.js'
@@ -27,6 +29,7 @@ interface RederiveOptions extends AskOptions {
   readonly python?: string
   readonly cuda: boolean
   readonly scores: boolean
+  readonly report: boolean
   readonly threads: number
   readonly json: boolean
 }
@@ -51,6 +54,7 @@ export function addRederiveCommand(command: Command): void {
     .option('--cuda', 'make the steps on a GPU', false)
     .option('--scores', 'play the held-out tasks again instead, and compare the published scores', false)
     .addOption(new Option('--threads <number>', 'CPU threads for --scores').argParser(integerOption(1, 512)).default(1))
+    .option('--report', 'sign the results with the key of your node, and send them to the coordinator', false)
     .option('--json', 'one JSON object per step on stdout', false)
     .action((run: NameRun, options: RederiveOptions) =>
       withLibrary(run, options, (library, signal, runId) => rederive(library, runId, options, signal)),
@@ -96,6 +100,7 @@ async function rederive(
       const found = await rederiveVersion(step, parts, signal)
       process.stdout.write(json ? `${JSON.stringify(found)}\n` : `${verdictLine(found)}\n`)
       isWhole &&= found.follows
+      if (options.report) await report(found, library, run, dataDir, signal)
       await rm(place, { recursive: true, force: true })
     }
     if (!isWhole) process.exitCode = 1
@@ -111,6 +116,25 @@ async function rederive(
     await tokenizer.close()
     await rm(folder, { recursive: true, force: true })
   }
+}
+
+/** Sends a signed result. @throws NodeError `nothing_kept` without a key; TransportError, SwarmRefusal */
+async function report(
+  { version, manifestId, fault, difference }: Rederivation,
+  library: AdapterLibrary,
+  run: string,
+  dataDir: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const identity = await readKey(dataDir)
+  if (identity === null)
+    throw new NodeError(
+      'nothing_kept',
+      `${dataDir} contains no key of a node: only volunteers can report. Leave out --report`,
+    )
+  const compared = difference !== null && Number.isFinite(difference) ? difference : null
+  const statement = { version, manifestId, fault: fault?.check ?? null, difference: compared, madeAtMs: Date.now() }
+  await library.report(await sealRederivation(identity.privateKey, run, statement), signal)
 }
 
 /** Returns the numbers of the steps to make. @throws NodeError `no_such_version` */

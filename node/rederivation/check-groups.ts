@@ -1,3 +1,4 @@
+import { countOf } from '../../common/errors/index.js'
 import { type BatchContent, type BatchGroup, batchHashes } from '../../coordinator/jobs/batch-folder.js'
 import { expandMask, groupBody, SwarmRefusal, sha256, type TrainingRecord } from '../../proto/index.js'
 import { EpisodeError, type EpisodeRuntime, parseTask, type Rollout, type Task } from '../../rollout/episode/index.js'
@@ -64,7 +65,7 @@ export async function replayGroups(
     }
   }
   const rollouts = replayed.reduce((sum, group) => sum + group.rollouts.length, 0)
-  return [{ check: 'rewards', detail: `${rollouts} rollouts replayed, with equal rewards` }, replayed]
+  return [{ check: 'rewards', detail: `${countOf(rollouts, 'rollout')} replayed, with equal rewards` }, replayed]
 }
 
 function taskOf(json: string, fail: (detail: string) => DoesNotFollow): Task {
@@ -138,7 +139,7 @@ export function checkBatch(
     throw new DoesNotFollow('batch', 'the trainer got other tokens than those of the bodies')
   if (manifestSha256 !== batch.manifestSha256)
     throw new DoesNotFollow('batch', 'the trainer got other rewards, versions or groups than those of the record')
-  return { check: 'batch', detail: `${groups.length} groups, equal to the byte` }
+  return { check: 'batch', detail: `${countOf(groups.length, 'group')}, equal to the byte` }
 }
 
 /**
@@ -169,7 +170,7 @@ export function checkDraws(
     confirmed += 1
   }
   const notes = [
-    `${confirmed} groups sampled by their seeds, or left out for good reason`,
+    `${countOf(confirmed, 'group')} sampled by seed, or left out for good reason`,
     ...(claimed > 0 ? [`${claimed} left out because of their keys, which this step cannot show`] : []),
     ...(unchecked > 0 ? [`${unchecked} not checked`] : []),
   ]

@@ -1,3 +1,4 @@
+import { countOf } from '../../common/errors/index.js'
 import {
   decodeTaskSet,
   merkleRoot,
@@ -117,7 +118,10 @@ export function checkMembership(record: TrainingRecord, versions: DerivedVersion
   const differs = record.groups.find(({ leaseId, leftOut: why }) => (leftOut.get(leaseId) ?? null) !== why)
   if (differs || [...leftOut.keys()].some((leaseId) => !seen.has(leaseId)))
     throw fail('record and provenance do not name the same groups as left out')
-  return { check: 'membership', detail: `${record.groups.length} groups among ${record.verdicts.length} verdicts` }
+  return {
+    check: 'membership',
+    detail: `${countOf(record.groups.length, 'group')} among ${countOf(record.verdicts.length, 'verdict')}`,
+  }
 }
 
 function checkPlace(
@@ -181,7 +185,7 @@ export function checkLeases(
     const { rewards } = parseVerdictLeaf(group.leaf)!
     return { group, body, seed, policyId: round.policyId, configuration, rewards }
   })
-  return [{ check: 'leases', detail: `seeds and tasks of ${record.rounds.length} rounds` }, leased]
+  return [{ check: 'leases', detail: `seeds and tasks of ${countOf(record.rounds.length, 'round')}` }, leased]
 }
 
 function configurationOf(

@@ -1,5 +1,6 @@
+import { type ClaimLaw, claimOdds } from './claim-odds.js'
 import { oddsOfSteering, steeringOdds } from './logit-error-tail.js'
-import type { SampledToken } from './sampled-token.js'
+import { measureGroup, type SampledToken } from './sampled-token.js'
 import { type Calibration, CalibrationError, DRIFT, FAR, PRIOR } from './thresholds.js'
 
 /**
@@ -14,6 +15,8 @@ export interface LogitErrorSums {
   readonly expected: number
   /** Natural logarithms of the odds that the group's choices were steered, see `oddsOfSteering`; missing in logs of earlier versions. */
   readonly odds?: readonly number[] | undefined
+  /** Natural logarithm of the odds that the claims are those of other weights, see `claimOdds`; missing in logs of earlier versions. */
+  readonly claimOdds?: number | undefined
   /** Shares of the logit error and of the expected mismatch in rollouts whose reward is above the group's mean. */
   readonly betterLogitError: number
   readonly betterExpectedMismatch: number
@@ -24,6 +27,8 @@ export interface LogitErrorExpectation {
   /** Upper bound of their mean, in nats per unit of expected mismatch. */
   readonly mean: number
   readonly steering: ReturnType<typeof steeringOdds>
+  /** Law of honest claims. */
+  readonly claims: ClaimLaw
 }
 
 /** Name of the honest groups' mean logit error in a calibration. */
@@ -51,7 +56,11 @@ export function expectedLogitError({
     )
   const measured = steps.reduce((sum, { upTo, nats }, i) => sum + (upTo - (steps[i - 1]?.upTo ?? 0)) * nats, 0)
   const further = thresholds.all.logitError / FAR
-  return { mean: (groups * measured + further) / (groups + 1), steering: steeringOdds(logitErrorTail, DRIFT) }
+  return {
+    mean: (groups * measured + further) / (groups + 1),
+    steering: steeringOdds(logitErrorTail, DRIFT),
+    claims: { ...thresholds.all.deviation, largest: thresholds.all.farClaim },
+  }
 }
 
 /**
@@ -62,7 +71,7 @@ export function expectedLogitError({
 export function sumLogitErrors(
   tokens: readonly SampledToken[],
   rollouts: readonly { readonly sampled: number; readonly reward: number }[],
-  { mean, steering }: LogitErrorExpectation,
+  { mean, steering, claims }: LogitErrorExpectation,
 ): LogitErrorSums {
   const average = rollouts.reduce((sum, { reward }) => sum + reward, 0) / rollouts.length
   let at = 0
@@ -82,6 +91,7 @@ export function sumLogitErrors(
     sum(of) > 0 ? Math.min(1, sum(of, better) / sum(of)) : 0
   // The calibration has the logit error per unit of expected mismatch including the prior, see `meanLogitError`.
   const units = sum('expectedMismatch') + PRIOR
+  const { deviation, sensitivity } = measureGroup(tokens).all
   return {
     tokens: tokens.length,
     logitError: sum('logitError'),
@@ -91,6 +101,7 @@ export function sumLogitErrors(
       sum('expectedMismatch'),
       steering,
     ),
+    claimOdds: claimOdds(deviation, sensitivity, claims),
     betterLogitError: shareOf('logitError'),
     betterExpectedMismatch: shareOf('expectedMismatch'),
   }

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { execa } from 'execa'
+import { rederiveNewestStep } from './rederive.mjs'
 
 export const root = fileURLToPath(new URL('../..', import.meta.url))
 const bin = (name) => join(root, 'dist', name, 'main.js')
@@ -67,6 +68,8 @@ export async function runSwarm({ folder, nodes, nodeFlags, model, stop, view }) 
       [bin('node'), 'adapters', 'pull', joinAddress, adapter, '--data-dir', join(folder, 'researcher')],
       { cancelSignal: stop.signal },
     )
+    const gpu = !nodeFlags.includes('--cpu')
+    await rederiveNewestStep({ address: joinAddress, folder, model, gpu, signal: stop.signal, say: view.say })
     return adapter
   } finally {
     for (const { child } of children) child.kill('SIGTERM')

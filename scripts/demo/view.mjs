@@ -30,6 +30,7 @@ export function createView(nodes, { say, show, more = () => [] }) {
   }
   const ticker = setInterval(() => show(render()), 250)
   return {
+    say,
     groups,
     seconds,
     render,

@@ -23,7 +23,7 @@ import { DEMO_CALIBRATION } from '../attackers/calibration.js'
 import { CATALOGUE } from '../support/catalogue.js'
 import { checkout } from '../support/checkout.js'
 import { filesOf, forgeVersion, withOptimizer, withParent } from '../support/dishonest-versions.js'
-import { PATIENCE_MS, patience } from '../support/patience.js'
+import { PATIENCE_MS } from '../support/patience.js'
 import { createMachine, demoModel, type Machine } from '../support/programs.js'
 import { stated } from '../support/stated.js'
 import { type Run, settled, startRun, stop, tells } from './runs.js'
@@ -134,18 +134,25 @@ test('a stranger makes a step again: every check passes, and the update is withi
     [...REDERIVATION_CHECKS],
   )
   assert.ok(found.difference! <= DIFFERENCE_LIMIT)
-  assert.match(found.passed.find(({ check }) => check === 'draws')!.detail, /^1 groups sampled by their seeds/)
+  assert.match(found.passed.find(({ check }) => check === 'draws')!.detail, /^1 group sampled by seed/)
 })
 
-test('the command prints the verdict on each step', async ({ run, folder }) => {
+test('the command prints the verdict on a step', async ({ run, folder }) => {
   const program = join(checkout, 'dist', 'node', 'main.js')
-  const args = ['adapters', 'rederive', run.address, '--all', '--model', demoModel(), '--data-dir', join(folder, 'cli')]
-  const { stdout, exitCode } = await execa(process.execPath, [program, ...args], { cancelSignal: patience() })
+  const args = [
+    'adapters',
+    'rederive',
+    run.address,
+    '--step',
+    '1',
+    '--model',
+    demoModel(),
+    '--data-dir',
+    join(folder, 'cli'),
+  ]
+  const { stdout, exitCode } = await execa(process.execPath, [program, ...args], { cancelSignal: signal() })
   assert.is(exitCode, 0)
-  assert.equal(
-    stdout.split('\n').map((line) => /^step (\d) follows from its evidence: 9 checks passed/.exec(line)?.[1]),
-    ['1', '2'],
-  )
+  assert.match(stdout, /^step 1 follows from its evidence: 9 checks passed, the update is /)
 })
 
 /** Makes step 2 in a dishonest way, and publishes the result with the honest evidence. */

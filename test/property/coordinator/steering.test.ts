@@ -180,7 +180,7 @@ test('more logit error, or more of it in better rollouts, never makes a key less
   for (let i = 0; i < 200; i++) {
     const [less, more] = [random.int(0, 1000), random.int(0, 1000)].sort((a, b) => a - b).map((n) => n / 1000)
     const amounts = UNSTEERED.amounts.map(() => random.int(0, 10))
-    const before = { amounts, direction: random.int(0, 10), isHeldBack: random.chance(0.5) }
+    const before = { amounts, direction: random.int(0, 10), claims: 0, isHeldBack: random.chance(0.5) }
     const [weak, strong] = [less!, more!].map((part) => afterLogitErrors(before, group([part * 0.3], 0.5)).amounts)
     assert.ok(strong!.every((nats, way) => nats >= weak![way]!))
     const blind = afterLogitErrors(before, group([0.01], less!))
@@ -204,7 +204,7 @@ test('with each factor honest odds grow by nothing on average', () => {
   const random = seededRandom(23)
   const groups = 200_000
   // From far above nothing is cut off at the bottom.
-  const high = { amounts: UNSTEERED.amounts.map(() => 100), direction: 100, isHeldBack: true }
+  const high = { amounts: UNSTEERED.amounts.map(() => 100), direction: 100, claims: 0, isHeldBack: true }
   const sums = [0, 0, 0, 0, 0]
   for (let i = 0; i < groups; i++) {
     const after = afterLogitErrors(high, honestGroup(random))

@@ -10,7 +10,7 @@ import { CONFIGURATION } from '../../support/run-events.js'
 
 const healthy: VersionReport = {
   ...{ version: 0, publishedAtMs: 0, adapterSha256: '', skipped: false, stats: {}, tokens: 0 },
-  ...{ skippedFor: null, withdrawn: false, heldOut: null, step: null, staleness: null, parts: {} },
+  ...{ skippedFor: null, withdrawn: false, heldOut: null, rederived: null, step: null, staleness: null, parts: {} },
   ...{ accepted: ALARM_LIMITS.groups, zeroVariance: 4, refused: 1, left: {}, reward: 0.9, solved: 0.5, calls: 3 },
 }
 

@@ -22,7 +22,7 @@ const first: VersionReport = {
     reward: 0.5,
     parts: { done: 0.4 },
   },
-  ...{ solved: 0.25, calls: 3, tokens: 900, heldOut: null },
+  ...{ solved: 0.25, calls: 3, tokens: 900, heldOut: null, rederived: null },
 }
 const second: VersionReport = {
   ...first,

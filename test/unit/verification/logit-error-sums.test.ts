@@ -26,7 +26,11 @@ const token = (logitError: number, expectedMismatch: number): SampledToken => ({
 
 /** One honest logit error of at least a thousandth of a nat in a hundred units of expected mismatch, and one of ten times that in ten thousand. */
 const EXPECTED_TAIL = LOGIT_ERROR_EDGES.map((edge) => (edge < 0.004 ? 1e-2 : edge < 0.016 ? 1e-3 : 1e-4))
-const EXPECTED = { mean: 0.001, steering: steeringOdds(EXPECTED_TAIL, 2) }
+const EXPECTED = {
+  mean: 0.001,
+  steering: steeringOdds(EXPECTED_TAIL, 2),
+  claims: { usual: 0.002, within: 0, between: 0, largest: 0.1 },
+}
 const calibrationOf = (groups: readonly GroupStatistics[]) => ({
   honest: describeHonest(groups),
   groups: groups.length,
