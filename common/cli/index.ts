@@ -1,5 +1,8 @@
+export { configOption, RUN_FILE, withOptionalConfig } from './config-option.js'
 export { describePrograms } from './describe-program.js'
+export { describeExitStatuses, EXIT, exitStatusOf } from './exit-status.js'
 export { integerOption } from './integer-option.js'
+export { interruptible } from './interruptible.js'
 export { packageRoot } from './package-root.js'
 export { type Price, priceOption, saidTokens } from './price.js'
 export { createProgram, type Program, parseOrExplain, runProgram, withCommands } from './run-program.js'

@@ -1,5 +1,6 @@
-import { Command } from 'commander'
+import { Command, CommanderError } from 'commander'
 import { CodedError } from '../errors/index.js'
+import { exitStatusOf } from './exit-status.js'
 import { versionText } from './version.js'
 
 export interface Program {
@@ -9,8 +10,6 @@ export interface Program {
   readonly commands: Readonly<Record<string, () => Promise<AddCommand>>>
   /** Checks the options of any command before its action. @throws CodedError */
   readonly prepare?: (options: Readonly<Record<string, unknown>>) => void
-  /** Exit status for an error that the user can correct. Default: 1. */
-  readonly statusOf?: (error: Error) => number
   /** Added to the message of such an error. */
   readonly advice?: (error: Error) => string
 }
@@ -21,7 +20,9 @@ const VERSION_FLAGS = ['-V', '--version']
 
 /** Creates one of the package's programs, without commands. */
 export function createProgram(name: string, description: string): Command {
+  // Set before commands are added, because they inherit it.
   return new Command(name)
+    .exitOverride()
     .description(description)
     .version(versionText(), VERSION_FLAGS.join(', '), 'print the versions of package, protocols and engine')
 }
@@ -46,19 +47,22 @@ export async function withCommands(
 }
 
 /**
- * Runs the command line. An error that the user can correct (with a code, or about a file) is printed as one line on stderr. Any other
- * error is a bug of this program and is thrown with its stack trace.
+ * Runs the command line, and sets the exit status (`exitStatusOf`). An error that the user can correct (with a code, or about a file) is
+ * printed as one line on stderr. Any other error is a bug of this program and is thrown with its stack trace.
  */
 export async function parseOrExplain(
   program: Command,
-  { statusOf = () => 1, advice = () => '' }: Pick<Program, 'statusOf' | 'advice'> = {},
+  { advice = () => '' }: Pick<Program, 'advice'> = {},
 ): Promise<void> {
   try {
     await program.parseAsync()
   } catch (error) {
-    if (!(error instanceof CodedError || isFileError(error))) throw error
-    process.stderr.write(`${program.name()}: ${error.message}${advice(error)}\n`)
-    process.exitCode = statusOf(error)
+    // Commander has printed its message, or the help.
+    if (!(error instanceof CommanderError)) {
+      if (!(error instanceof CodedError || isFileError(error))) throw error
+      process.stderr.write(`${program.name()}: ${error.message}${advice(error)}\n`)
+    }
+    process.exitCode = exitStatusOf(error)
   }
 }
 

@@ -1,7 +1,7 @@
 import { existsSync, realpathSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { type Command, Option } from 'commander'
-import { stopSignal } from '../../common/cli/index.js'
+import { interruptible } from '../../common/cli/index.js'
 import { estimateMemory, openTokenizer } from '../../rollout/engine/index.js'
 import { type FormatFit, toolCallFormatNamed } from '../../rollout/episode/index.js'
 import { type PreparedBase, prepareBase } from '../jobs/prepare-base.js'
@@ -126,10 +126,9 @@ async function prepare({
   readonly template: string | undefined
   readonly options: BaseOptions
 }): Promise<PreparedBase> {
-  const stop = stopSignal(new ConfigError('stopped: nothing was written'))
   const isShown = process.stderr.isTTY === true
-  try {
-    return await prepareBase(
+  return interruptible('nothing was written', (signal) =>
+    prepareBase(
       {
         ...{ source, out, packageFolder: trainerFolder },
         python: options.python ?? defaultPython(),
@@ -139,9 +138,7 @@ async function prepare({
           if (isShown) process.stderr.write(`\r${done} of ${of} tensors${done === of ? '\n' : ''}`)
         },
       },
-      stop.signal,
-    )
-  } finally {
-    stop.release()
-  }
+      signal,
+    ),
+  )
 }

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
+import { interruptible } from '../../common/cli/index.js'
 import { RunReducer } from '../ledger/run-reducer.js'
 import { type Ranking, rankingOf } from '../report/leaderboard.js'
-import { interruptible } from './interruptible.js'
 import { dataDirOf, type RunOptions, readEvents, withRunOptions } from './run-log.js'
 import { tableOf } from './table.js'
 
@@ -16,8 +16,8 @@ export function addLeaderboardCommand(program: Command): void {
 }
 
 async function leaderboard(options: RunOptions & { json: boolean }): Promise<void> {
-  const dataDir = dataDirOf('leaderboard', options)
-  await interruptible('the command', async (signal) => {
+  const dataDir = dataDirOf(options)
+  await interruptible('', async (signal) => {
     const reducer = new RunReducer()
     for await (const event of readEvents(dataDir, signal)) reducer.apply(event)
     const ranking = rankingOf(reducer)

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
+import { interruptible } from '../../common/cli/index.js'
 import { type NodeReport, type NodeReputation, NodesTally } from '../report/node-report.js'
 import { countsOf, durationOf, numberOf, timeOf } from '../report/words.js'
-import { interruptible } from './interruptible.js'
 import { dataDirOf, type RunOptions, readEvents, withRunOptions } from './run-log.js'
 import { tableOf } from './table.js'
 
@@ -14,8 +14,8 @@ export function addNodesCommand(program: Command): void {
 }
 
 async function nodes(options: RunOptions & { json: boolean }): Promise<void> {
-  const dataDir = dataDirOf('nodes', options)
-  await interruptible('the command', async (signal) => {
+  const dataDir = dataDirOf(options)
+  await interruptible('', async (signal) => {
     const tally = new NodesTally()
     for await (const event of readEvents(dataDir, signal)) tally.add(event)
     const nowMs = Date.now()

@@ -1,6 +1,5 @@
 import type { Program } from '../../common/cli/index.js'
 import { TrainerError } from '../jobs/errors.js'
-import { ConfigError } from '../settings/config.js'
 
 /** Command line of `prove-coordinator`. Help lists the commands in this order. */
 export const PROGRAM: Program = {
@@ -34,11 +33,6 @@ export const PROGRAM: Program = {
     restore: async () => (await import('./restore.js')).addRestoreCommand,
     metrics: async () => (await import('./metrics.js')).addMetricsCommand,
   },
-  statusOf: (error) =>
-    error instanceof ConfigError ||
-    (error instanceof TrainerError && (error.code === 'no_python' || error.code === 'base_refused'))
-      ? 2
-      : 1,
   advice: (error) =>
     error instanceof TrainerError && /No module named/.test(error.detail)
       ? " (run prove-coordinator setup, which installs the trainer's Python packages)"

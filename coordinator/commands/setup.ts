@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path'
 import type { Command } from 'commander'
-import { stopSignal } from '../../common/cli/index.js'
+import { interruptible } from '../../common/cli/index.js'
 import { installedEnvironment, trainerFolder } from '../jobs/python.js'
 import { setUpPython } from '../jobs/python-setup.js'
 
@@ -19,13 +19,14 @@ export function addSetupCommand(program: Command): void {
 }
 
 async function setUp({ into, python }: { into: string; python?: string }): Promise<void> {
-  const stop = stopSignal(new Error('stopped'))
-  const ready = await setUpPython({
-    folder: resolve(into),
-    requirements: [join(trainerFolder, 'requirements.txt')],
-    ...(python === undefined ? {} : { candidates: [python] }),
-    onStep: (what) => process.stderr.write(`prove-coordinator: ${what}\n`),
-    signal: stop.signal,
-  }).finally(() => stop.release())
+  const ready = await interruptible('run the same command again to continue', (signal) =>
+    setUpPython({
+      folder: resolve(into),
+      requirements: [join(trainerFolder, 'requirements.txt')],
+      ...(python === undefined ? {} : { candidates: [python] }),
+      onStep: (what) => process.stderr.write(`prove-coordinator: ${what}\n`),
+      signal,
+    }),
+  )
   process.stdout.write(`${ready}\n`)
 }

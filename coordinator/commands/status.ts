@@ -1,11 +1,11 @@
 import type { Command } from 'commander'
+import { interruptible } from '../../common/cli/index.js'
 import { reachControl } from '../../common/control/index.js'
 import { alarmsOf } from '../report/alarms.js'
 import { ordersAsJson, orderWords } from '../report/order-words.js'
 import { type RunReport, RunTally } from '../report/run-report.js'
 import type { VersionReport } from '../report/version-report.js'
 import { countsOf, durationOf, numberOf, scoreWords, timeOf } from '../report/words.js'
-import { interruptible } from './interruptible.js'
 import { dataDirOf, type RunOptions, readEvents, withRunOptions } from './run-log.js'
 import { tableOf } from './table.js'
 
@@ -18,8 +18,8 @@ export function addStatusCommand(program: Command): void {
 }
 
 async function status(options: RunOptions & { json: boolean }): Promise<void> {
-  const dataDir = dataDirOf('status', options)
-  await interruptible('the command', async (signal) => {
+  const dataDir = dataDirOf(options)
+  await interruptible('', async (signal) => {
     const tally = new RunTally()
     for await (const event of readEvents(dataDir, signal)) tally.add(event)
     const isRunning = (await reachControl(dataDir, signal)) !== null

@@ -1,6 +1,6 @@
 import { relative, resolve } from 'node:path'
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import { integerOption, stopSignal } from '../../common/cli/index.js'
+import { configOption, integerOption, interruptible, RUN_FILE } from '../../common/cli/index.js'
 import { PRIVATE_UMASK } from '../../common/control/index.js'
 import { defaultPython, trainerFolder } from '../jobs/python.js'
 import { readConfig } from '../settings/config.js'
@@ -28,7 +28,7 @@ export function addWarmStartCommand(program: Command): void {
     .description(
       'Train version 0 of a run on reference solutions, before start. A base that solves nothing gives reinforcement learning nothing to choose from',
     )
-    .requiredOption('--config <file>', 'run.yaml')
+    .addOption(configOption())
     .option('--dataset <folder>', "data set whose training tasks are demonstrated; default: the run's")
     .option(
       '--environments <names>',
@@ -80,8 +80,7 @@ async function run(options: WarmStartCommandOptions): Promise<void> {
   const config = readConfig(options.config)
   process.umask(PRIVATE_UMASK)
   const lines = createWarmStartLines()
-  const stop = stopSignal(new Error('stopped'))
-  try {
+  await interruptible('run the same command again to resume', async (signal) => {
     const { environments, count, steps, tokensPerStep, lr } = options
     const dataset = options.dataset === undefined ? config.tasks.dataset : resolve(options.dataset)
     const whole: WarmStartOptions = {
@@ -93,20 +92,15 @@ async function run(options: WarmStartCommandOptions): Promise<void> {
         if (line !== null) process.stdout.write(`${line}\n`)
       },
     }
-    if (options.from !== undefined) await adoptStart(whole, resolve(options.from), stop.signal)
-    else await warmStart(whole, { dataset, environments, count, steps, tokensPerStep, lr }, stop.signal)
+    if (options.from !== undefined) await adoptStart(whole, resolve(options.from), signal)
+    else await warmStart(whole, { dataset, environments, count, steps, tokensPerStep, lr }, signal)
     if (!options.json) process.stdout.write(`${nextStep(options)}\n`)
-  } catch (error) {
-    if (!stop.signal.aborted) throw error
-    process.stderr.write('stopped; run the same command again to resume\n')
-    process.exitCode = 130
-  } finally {
-    stop.release()
-  }
+  })
 }
 
 function nextStep({ config, full }: WarmStartCommandOptions): string {
   if (full !== undefined)
     return `${full} is written, with a record of its training in ${full}.json. Name it as base.path in the run.yaml of a new run.`
-  return `Version 0 is ready. prove-coordinator start --config ${relative(process.cwd(), resolve(config))} publishes it.`
+  const named = config === RUN_FILE ? '' : ` --config ${relative(process.cwd(), resolve(config))}`
+  return `Version 0 is ready. prove-coordinator start${named} publishes it.`
 }

@@ -59,7 +59,7 @@ const MAX_TASKS = 2000
 const CANARIES = 32
 
 export function addCalibrateCommand(program: Command): void {
-  withEnvironmentFolders(withLimitOptions(program.command('calibrate'), 'run.yaml of the run to calibrate for'))
+  withEnvironmentFolders(withLimitOptions(program.command('calibrate'), 'gives the settings to calibrate for'))
     .description('Measure the deviations of honest work, and write the thresholds for audits.')
     .option('--model <gguf>', "base model, as volunteers run it; default: the run's")
     .option(

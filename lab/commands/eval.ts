@@ -30,8 +30,6 @@ function evaluate(options: EvalOptions): Promise<void> {
       if (out.out !== undefined) await writeReport(out.out, summary)
       return options.json ? JSON.stringify(summary) : renderText(summary)
     },
-    options.out === undefined
-      ? 'stopped; nothing is kept: with --out <folder>, the same command would resume'
-      : undefined,
+    options.out === undefined ? 'nothing is kept: with --out <folder>, the same command would resume' : undefined,
   )
 }

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
-import { integerOption, stopSignal } from '../../common/cli/index.js'
+import { integerOption, interruptible } from '../../common/cli/index.js'
 import { REWARD_PRESETS } from '../../rollout/reward/index.js'
 import { loadEnvironments } from '../../servers/catalogue.js'
 import { createTaskRuntime } from '../../servers/episodes/index.js'
@@ -23,8 +23,13 @@ export function addProbeCommand(program: Command): void {
     .action(run)
 }
 
-async function run({ dataset, tasks, json }: ProbeOptions): Promise<void> {
-  const { signal } = stopSignal(new Error('stopped by SIGINT or SIGTERM'))
+const run = ({ json, ...options }: ProbeOptions): Promise<void> =>
+  interruptible('', async (signal) => {
+    const found = await probed(options, signal)
+    process.stdout.write(`${json ? JSON.stringify(found) : tables(found)}\n`)
+  })
+
+async function probed({ dataset, tasks }: Omit<ProbeOptions, 'json'>, signal: AbortSignal): Promise<Probed> {
   const environments = await loadEnvironments()
   const { examples } = await openDataset(resolve(dataset), environments, { splits: ['held-out'], signal })
   const found = await probe(first(examples('held-out'), tasks), createTaskRuntime(environments), signal)
@@ -33,7 +38,7 @@ async function run({ dataset, tasks, json }: ProbeOptions): Promise<void> {
       'no_such_example',
       `${dataset}: the split held-out is empty; name a data set with held-out tasks`,
     )
-  process.stdout.write(`${json ? JSON.stringify(found) : tables(found)}\n`)
+  return found
 }
 
 async function* first(examples: AsyncIterable<Example>, count: number): AsyncGenerator<Example> {

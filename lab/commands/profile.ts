@@ -48,7 +48,7 @@ async function profile(options: ProfileOptions): Promise<void> {
         policies.map((policy) => profileOf(policy, summary)),
       )
     },
-    out === undefined ? 'stopped; nothing is kept: with --out <folder>, the same command would resume' : undefined,
+    out === undefined ? 'nothing is kept: with --out <folder>, the same command would resume' : undefined,
   )
 }
 

@@ -1,5 +1,4 @@
 import type { Program } from '../../common/cli/index.js'
-import { ConfigError } from '../../coordinator/settings/config.js'
 
 /** The program with its commands, in the order of its help. */
 export const PROGRAM: Program = {
@@ -16,5 +15,4 @@ export const PROGRAM: Program = {
     calibrate: async () => (await import('./calibrate.js')).addCalibrateCommand,
     ablate: async () => (await import('./ablate.js')).addAblateCommand,
   },
-  statusOf: (error) => (error instanceof ConfigError ? 2 : 1),
 }

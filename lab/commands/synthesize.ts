@@ -3,8 +3,8 @@ import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 import { type Command, Option } from 'commander'
 import { createCleanUp } from '../../common/cleanup/index.js'
-import { integerOption, type Price, priceOption, stopSignal } from '../../common/cli/index.js'
-import { countOf } from '../../common/errors/index.js'
+import { EXIT, integerOption, type Price, priceOption, stopSignal } from '../../common/cli/index.js'
+import { countOf, InterruptedError } from '../../common/errors/index.js'
 import type { Source } from '../../rollout/chat/index.js'
 import { environmentNames, environmentsNamed, isEnvironmentFolder, outsideFolder } from '../../servers/catalogue.js'
 import { environmentsOption } from '../../servers/environment-option.js'
@@ -132,8 +132,7 @@ async function synthesize(options: SynthesizeOptions, command: Command): Promise
   const plan = planOf(options, environments)
   const finished = await openFinishedBatches(`${out}.parts`, { ...plan, program: await programHash() })
   const { signal, release } = stopSignal(
-    new SynthesisError(
-      'stopped',
+    new InterruptedError(
       `finished batches are in ${out}.parts, and ${out} does not exist yet: run the same command again to resume`,
     ),
   )
@@ -168,7 +167,7 @@ async function synthesize(options: SynthesizeOptions, command: Command): Promise
       progress.say(
         `${countOf(lacking, 'example')} missing: ${missingText(missing)}. These environments give no more distinct tasks: use more environments.`,
       )
-      process.exitCode = FEWER_THAN_ASKED
+      process.exitCode = EXIT.failed
     }
   } catch (error) {
     // Interrupted work fails with various errors; the reason of the stop explains them.
@@ -180,9 +179,6 @@ async function synthesize(options: SynthesizeOptions, command: Command): Promise
 
 /** Held-out examples on which the card's table of probes is based. */
 const PROBED = 100
-
-/** Exit status if the data set is complete but has fewer examples than requested. */
-const FEWER_THAN_ASKED = 3
 
 const missingText = (missing: readonly Missing[]): string =>
   missing.map(({ kind, split, count }) => `${count} ${kind} of ${split}`).join(', ')

@@ -63,7 +63,7 @@ export function withEvaluationOptions(command: Command): Command {
     .option('--workers <number>', 'engines that share the work, each with the model in memory', integerOption(1, 64), 2)
     .addOption(toolCallFormatOption())
     .addOption(cacheTypeOption())
-  withUserOptions(withLimitOptions(command, 'run.yaml with the limits and the cache type of rollouts'))
+  withUserOptions(withLimitOptions(command, 'gives the limits and the cache type of rollouts'))
   return command.hook('preAction', async (_, acting) => {
     const { environments, temperature, samples } = acting.opts<EvaluationOptions>()
     if (temperature === 0 && samples > 0)

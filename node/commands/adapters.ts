@@ -7,7 +7,7 @@ import { checkPeerId, type JoinAddress } from '../../swarm/index.js'
 import { type AdapterLibrary, type ListedVersion, openAdapterLibrary } from '../adapters/library.js'
 import { type CheckedFolder, checkPulledFolder } from '../adapters/pulled-folder.js'
 import { runCertificate } from '../adapters/run-certificate.js'
-import { interrupted, NodeError } from '../report/errors.js'
+import { NodeError } from '../report/errors.js'
 import { inBytes } from '../report/in-bytes.js'
 import { type NamedRun, nodeOption, RUN_ARGUMENT, runArgument } from './arguments.js'
 import { dataFolder } from './defaults.js'
@@ -101,7 +101,7 @@ export function addAdaptersCommands(program: Command): void {
     )
     .option('--json', 'one JSON object on stdout', false)
     .action(async (folder: string, options: VerifyOptions) => {
-      const { signal: stop } = stopSignal(interrupted())
+      const { signal: stop } = stopSignal()
       const checked = await checkPulledFolder(folder, (await options.run?.()) ?? null, stop)
       process.stdout.write(options.json ? `${JSON.stringify(verdict(checked))}\n` : checkedText(checked))
       const isFault = ({ outcome }: CheckedFolder['files'][number]): boolean =>
@@ -150,7 +150,7 @@ const withLibrary = async (
   if (web !== null && others.length + further.length > 0)
     throw new NodeError('bad_source', 'a URL is the only source: give one --from')
   const { coordinator } = await run()
-  const { signal } = stopSignal(interrupted())
+  const { signal } = stopSignal()
   const library = await openAdapterLibrary({ coordinator, others, web }, join(dataDir, 'adapters'), signal)
   try {
     await use(library, signal)

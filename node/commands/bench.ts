@@ -9,7 +9,7 @@ import { modelFolder, openModelCache } from '../base/model-cache.js'
 import { withEngine } from '../doctor/examination.js'
 import { changed, readLimits } from '../limits/limits-file.js'
 import { DEFAULTS, type LimitSettings } from '../limits/settings.js'
-import { interrupted, NodeError } from '../report/errors.js'
+import { NodeError } from '../report/errors.js'
 import { inBytes } from '../report/in-bytes.js'
 import { contextFor, groupSeconds, measureSpeed } from '../work/engine-speed.js'
 import { dataFolder, demoModel } from './defaults.js'
@@ -40,7 +40,7 @@ export function addBenchCommand(program: Command): void {
 
 async function runBench(options: BenchOptions & LimitSettings & { cpu: boolean }): Promise<void> {
   const { dataDir, json } = options
-  const { signal } = stopSignal(interrupted())
+  const { signal } = stopSignal()
   const limits = changed(changed(DEFAULTS, await readLimits(dataDir)), givenLimits(options))
   const trial = { slots: options.group, promptTokens: options.prompt, sampledTokens: options.tokens }
   const model = await modelOf(options, signal)
@@ -59,8 +59,7 @@ async function runBench(options: BenchOptions & LimitSettings & { cpu: boolean }
     const report = { model: model.name, ...trial, ...measured, groupSeconds: seconds, groupsPerHour: 3600 / seconds }
     process.stdout.write(json ? `${JSON.stringify(report)}\n` : text(report, limits))
   } catch (error) {
-    if (!signal.aborted) throw error
-    process.exitCode = 130
+    throw signal.aborted ? signal.reason : error
   }
 }
 

@@ -11,7 +11,6 @@ import {
 } from '../../rollout/inference/index.js'
 import { environmentNames, environmentsNamed, namesEnvironment } from '../../servers/catalogue.js'
 import type { Environment } from '../../servers/kernel/index.js'
-import { interrupted } from '../report/errors.js'
 import { type ModelOptions, openNamedPolicy, withModelOptions } from './model-options.js'
 
 interface ChatOptions extends ModelOptions {
@@ -40,7 +39,7 @@ export function addChatCommand(program: Command): void {
     .option('--seed <number>', 'seed of the environments and of the sampling', integerOption(0, 0xffff_ffff), 0)
     .option('--temperature <number>', '0 takes the likeliest token, 1 samples from the policy', temperatureOption, 1)
     .action(async (folder: string | undefined, options: ChatOptions) => {
-      const { signal: stop } = stopSignal(interrupted())
+      const { signal: stop } = stopSignal()
       const environments = await environmentsNamed(options.environments)
       checkTools(environments, options)
       const policy = await openNamedPolicy(folder, options, 1, stop)

@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline/promises'
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import { integerOption } from '../../common/cli/index.js'
+import { EXIT, integerOption } from '../../common/cli/index.js'
 import { PRIVATE_UMASK } from '../../common/control/index.js'
 import { countOf } from '../../common/errors/index.js'
 import { isTeamName, LIMITS } from '../../proto/index.js'
@@ -86,7 +86,7 @@ async function joinRun(
   const stop = new AbortController()
   // No `stopSignal`, which stops listening at the first signal: the library that restores the cursor ends a process without listeners.
   for (const name of ['SIGINT', 'SIGTERM'] as const)
-    process.on(name, () => (stop.signal.aborted ? process.exit(130) : stop.abort()))
+    process.on(name, () => (stop.signal.aborted ? process.exit(EXIT.interrupted) : stop.abort()))
   process.umask(PRIVATE_UMASK)
   const isSeen = process.stdout.isTTY
   const report = options.json ? jsonReport : options.plain || !isSeen ? plainReport() : screenReport()

@@ -4,7 +4,6 @@ import { countOf } from '../../common/errors/index.js'
 import type { Leaderboard, LeaderboardKey } from '../../proto/index.js'
 import { type JoinAddress, readKey } from '../../swarm/index.js'
 import { fetchLeaderboard } from '../leaderboard/fetch-leaderboard.js'
-import { interrupted } from '../report/errors.js'
 import { type NamedRun, nodeOption, RUN_ARGUMENT, runArgument } from './arguments.js'
 import { dataFolder } from './defaults.js'
 
@@ -31,7 +30,7 @@ export function addLeaderboardCommand(program: Command): void {
     .action(async (run: () => Promise<NamedRun>, { from, dataDir, json }: LeaderboardOptions) => {
       const { coordinator } = await run()
       const own = (await readKey(dataDir))?.peerId ?? null
-      const { signal } = stopSignal(interrupted())
+      const { signal } = stopSignal()
       const leaderboard = await fetchLeaderboard([coordinator, ...from], coordinator.peerId, own, signal)
       process.stdout.write(
         json

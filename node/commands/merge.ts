@@ -2,7 +2,6 @@ import { join } from 'node:path'
 import type { Command } from 'commander'
 import { stopSignal } from '../../common/cli/index.js'
 import { hashFile, mergeAdapter } from '../../rollout/engine/index.js'
-import { interrupted } from '../report/errors.js'
 import { dataFolder } from './defaults.js'
 import { basePath, wholeAdapter } from './model-options.js'
 
@@ -27,7 +26,7 @@ export function addMergeCommand(adapters: Command): void {
     .option(...MODEL_TO_MERGE)
     .option('--data-dir <folder>', 'data directory of the node', dataFolder)
     .action((folder: string, file: string, options: MergeOptions) =>
-      mergePulled(folder, file, options, stopSignal(interrupted()).signal),
+      mergePulled(folder, file, options, stopSignal().signal),
     )
 }
 

@@ -3,7 +3,7 @@ import type { Command } from 'commander'
 import { integerOption, stopSignal } from '../../common/cli/index.js'
 import { isLoopback } from '../../common/http/index.js'
 import { SERVE_LIMITS, serveOpenAi } from '../../rollout/inference/index.js'
-import { interrupted, NodeError } from '../report/errors.js'
+import { NodeError } from '../report/errors.js'
 import { type ModelOptions, openNamedPolicy, withModelOptions } from './model-options.js'
 
 interface ServeOptions extends ModelOptions {
@@ -32,7 +32,7 @@ export function addServeCommand(program: Command): void {
       SERVE_LIMITS.defaultMaxTokens,
     )
     .action(async (folder: string | undefined, options: ServeOptions) => {
-      const { signal: stop } = stopSignal(interrupted())
+      const { signal: stop } = stopSignal()
       const { port, host, slots, maxTokens } = options
       const token = options.token ?? (isLoopback(host) ? null : randomBytes(24).toString('base64url'))
       const opened = await openNamedPolicy(folder, options, slots, stop)

@@ -37,7 +37,7 @@ export type NodeErrorCode =
   | 'bad_source'
   /** The Hugging Face hub rejects the upload, or the token is missing. */
   | 'bad_hub'
-  /** The user or the system ended the program. */
+  /** The owner ended the node, or changed what it may do. */
   | 'stopped'
   /** A folder was not pulled, or the signature of its manifest is invalid. */
   | 'bad_folder'
@@ -48,6 +48,3 @@ export type NodeErrorCode =
 
 /** An error of the node. */
 export class NodeError extends CodedError<NodeErrorCode> {}
-
-/** Returns the reason of an abort when a user or the system interrupts the program. */
-export const interrupted = (): NodeError => new NodeError('stopped', 'interrupted')

@@ -228,7 +228,7 @@ test('a set-up without a Python that can be used says what to install', async ()
     '--python',
     join(folder, 'no-python'),
   )
-  assert.is(code, 2)
+  assert.is(code, 1)
   assert.match(stderr, /^prove-coordinator: no_python: Python 3\.10 or newer .* was not found: install it/)
 })
 

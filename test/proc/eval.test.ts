@@ -51,7 +51,7 @@ test('an interrupted evaluation says how to resume, and ends with the bytes of a
 }) => {
   const asked = await interrupted(folder, 'SIGINT')
   assert.is(asked.exitCode, 130, asked.stderr)
-  assert.match(asked.stderr, /stopped; run the same command again to resume$/)
+  assert.match(asked.stderr, /interrupted: run the same command again to resume$/)
   assert.is((await interrupted(folder, 'SIGKILL')).signal, 'SIGKILL')
   const resumed = await lab(folder, ...COMPARISON, '--out', 'stopped')
   assert.is(resumed.exitCode, 0, resumed.stderr)

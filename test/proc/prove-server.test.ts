@@ -189,7 +189,7 @@ test('over HTTP the program prints its address, accepts a seed per client, and e
     assert.is.not(answers[0], answers[2])
     const second = await run('email', '--http', new URL(url).port)
     assert.is(second.exitCode, 1)
-    assert.match(second.stderr, /cannot listen on 127\.0\.0\.1, port \d+: .*EADDRINUSE/)
+    assert.match(second.stderr, /bad_listen: 127\.0\.0\.1, port \d+: .*EADDRINUSE.*choose another with --port/)
   } finally {
     server.kill('SIGTERM')
   }

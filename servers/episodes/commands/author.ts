@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
+import { EXIT } from '../../../common/cli/index.js'
 import { writeTemplate } from '../../authoring/new-environment.js'
 import { loadEnvironments } from '../../catalogue.js'
 import { shownFolder } from './options.js'
@@ -26,6 +27,6 @@ export function addAuthorCommands(program: Command): void {
       // Loaded here because no other command needs the generator of random calls.
       const { checkEnvironment } = await import('../../authoring/check-environment.js')
       const broken = await checkEnvironment(resolve(folder), (line) => void process.stdout.write(`${line}\n`))
-      if (broken > 0) process.exitCode = 1
+      if (broken > 0) process.exitCode = EXIT.failed
     })
 }

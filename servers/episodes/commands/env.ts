@@ -11,7 +11,15 @@ import { REWARD_SIGNALS, type RewardSignal } from '../reward-signal.js'
 import { serveEpisodes } from '../serve.js'
 import { readTasks } from '../tasks.js'
 import { type UserOptions, userSimulatorFor, userSimulatorSummary, withUserOptions } from '../user-simulator/options.js'
-import { countOption, interruption, originOption, portOption, rewardOption, stdinEnded } from './options.js'
+import {
+  countOption,
+  interruption,
+  ListenError,
+  originOption,
+  portOption,
+  rewardOption,
+  stdinEnded,
+} from './options.js'
 
 interface EnvOptions extends UserOptions {
   readonly dataset: string
@@ -87,8 +95,7 @@ async function serveUntil(stopped: AbortSignal, options: EnvOptions): Promise<vo
   }
   const { allowHost: allowedHosts, allowOrigin: allowedOrigins } = options
   const served = await serveEpisodes(service, { host, port, allowedHosts, allowedOrigins }).catch((error: Error) => {
-    say(`cannot listen on ${host}, port ${port}: ${error.message}; choose another with --http or --host`)
-    process.exit(1)
+    throw new ListenError(host, port, error)
   })
   const counts = tasks.splits.map((name) => `${tasks.count(name)} ${name}`).join(', ')
   say(`${tasks.title}: tasks ${counts}; episodes at ${served.origin}`)

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { type Command, InvalidArgumentError } from 'commander'
-import { countOf } from '../../../common/errors/index.js'
+import { countOf, UsageError } from '../../../common/errors/index.js'
 import { environmentNames, environmentsNamed, loadEnvironments, namesEnvironment } from '../../catalogue.js'
 import { describeEnvironment } from '../../describe.js'
 import { withEnvironmentFolders } from '../../environment-option.js'
@@ -12,7 +12,7 @@ import {
   serveHttp,
   serveStdio,
 } from '../../kernel/index.js'
-import { countOption, interruption, originOption, portOption, WRONG_USAGE } from './options.js'
+import { countOption, interruption, ListenError, originOption, portOption } from './options.js'
 
 const seedOption = (text: string): number => {
   // `Number` alone would parse the empty text of an unset shell variable as 0.
@@ -20,14 +20,14 @@ const seedOption = (text: string): number => {
   return Number(text)
 }
 
-/** Returns the named environments, or ends the process if a name is unknown. @throws EnvironmentFolderError */
+/** Returns the named environments. @throws UsageError for an unknown name; EnvironmentFolderError */
 async function environmentsOf(names: readonly string[]): Promise<Environment[]> {
   const unknown = names.find((name) => !namesEnvironment(name))
   if (unknown === undefined) return environmentsNamed(names)
-  process.stderr.write(
-    `prove-server: no environment "${unknown}". Choose from ${environmentNames().join(', ')}, or give the folder of your own environment, such as ./${unknown}.\n`,
+  throw new UsageError(
+    'usage',
+    `no environment "${unknown}": choose from ${environmentNames().join(', ')}, or give the folder of your own environment, such as ./${unknown}`,
   )
-  return process.exit(WRONG_USAGE)
 }
 
 async function list(): Promise<void> {
@@ -72,10 +72,7 @@ async function serveEnvironments(names: string[], options: ServeOptions): Promis
     ...(maxSessionsPerClient === undefined ? {} : { maxSessionsPerClient }),
     ...(maxSessions === undefined ? {} : { maxSessions }),
   }).catch((error: Error) => {
-    process.stderr.write(
-      `prove-server: cannot listen on ${host}, port ${port}: ${error.message}; choose another with --http or --host\n`,
-    )
-    process.exit(1)
+    throw new ListenError(host, port, error)
   })
   process.stderr.write(`prove-server: ${offered}, MCP at ${served.url}\n`)
   await once(stopped, 'abort')

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import type { Command } from 'commander'
+import { UsageError } from '../../../common/errors/index.js'
 import type { Task } from '../../../rollout/episode/index.js'
 import type { RewardPreset } from '../../../rollout/reward/index.js'
 import { SPLITS } from '../../../tasks/dataset/index.js'
@@ -13,7 +14,7 @@ import { shippedTasks } from '../playground/shipped-tasks.js'
 import { playInTerminal } from '../playground/terminal.js'
 import { readTasks } from '../tasks.js'
 import { type UserOptions, userSimulatorFor, userSimulatorSummary, withUserOptions } from '../user-simulator/options.js'
-import { interruption, portOption, rewardOption, WRONG_USAGE } from './options.js'
+import { interruption, ListenError, portOption, rewardOption } from './options.js'
 
 interface PlayOptions extends UserOptions {
   readonly dataset?: string
@@ -80,7 +81,11 @@ async function play(names: string[], options: PlayOptions): Promise<void> {
     )
   const { playgroundTasks: most } = EPISODE_SERVER_LIMITS
   const isShipped = dataset === undefined && tasks.length === all.length
-  const served = await servePlayground({ host, port, reward, tasks: isShipped ? null : tasks.slice(0, most) })
+  const served = await servePlayground({ host, port, reward, tasks: isShipped ? null : tasks.slice(0, most) }).catch(
+    (error: Error) => {
+      throw new ListenError(host, port, error)
+    },
+  )
   const shown = tasks.length > most ? `the first ${most} of ${tasks.length}` : `${tasks.length}`
   process.stderr.write(`prove-server: ${shown} tasks to play at ${served.origin}\n`)
   if (!stopped.aborted) await once(stopped, 'abort')
@@ -93,6 +98,5 @@ async function tasksIn(folder: string, signal: AbortSignal): Promise<Task[]> {
 }
 
 function refuse(why: string): never {
-  process.stderr.write(`prove-server: ${why}\n`)
-  return process.exit(WRONG_USAGE)
+  throw new UsageError('usage', why)
 }

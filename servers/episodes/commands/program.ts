@@ -4,7 +4,6 @@ import { addAuthorCommands } from './author.js'
 import { addEnvCommand } from './env.js'
 import { addEnvironmentCommands } from './environments.js'
 import { addImportCommands } from './import.js'
-import { WRONG_USAGE } from './options.js'
 import { addPlayCommand } from './play.js'
 import { addScoreCommand } from './score.js'
 
@@ -14,8 +13,6 @@ export function serverProgram(): Command {
     'prove-server',
     'Serve environments over MCP, and tasks as episodes for any trainer, with rewards.',
   )
-  // Set before the commands are added, because they inherit it.
-  program.exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : WRONG_USAGE))
   // Options after "import mcp <program>" belong to that program.
   program.enablePositionalOptions()
   addEnvironmentCommands(program)

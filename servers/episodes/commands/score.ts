@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { createInterface } from 'node:readline/promises'
 import type { Command } from 'commander'
+import { EXIT } from '../../../common/cli/index.js'
 import { CodedError } from '../../../common/errors/index.js'
 import type { RewardPreset } from '../../../rollout/reward/index.js'
 import { loadEnvironments } from '../../catalogue.js'
@@ -42,11 +43,13 @@ async function scoreLines({ dataset, reward }: { dataset?: string; reward: Rewar
     if (text.trim() === '') continue
     const answer = await score(text, parts).catch((error: unknown) => {
       if (!(error instanceof CodedError)) throw error
-      process.exitCode = 1
+      process.exitCode = EXIT.failed
       return { line: number, error: error.code, message: error.detail }
     })
     if (!process.stdout.write(`${JSON.stringify(answer)}\n`)) await once(process.stdout, 'drain')
   }
+  // A stop ends the lines like the end of stdin.
+  stopped.throwIfAborted()
 }
 
 async function score(text: string, parts: ScoreParts): Promise<ScoredRollout> {
