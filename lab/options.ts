@@ -50,6 +50,6 @@ export const cacheTypeOption = (): Option =>
 
 /** Creates `--reward`. */
 export function rewardOption(): Option {
-  const option = new Option('--reward <name>', 'reward preset of the rollouts')
+  const option = new Option('--reward <name>', 'reward preset, of the rollouts')
   return option.choices([...REWARD_PRESETS.keys()]).default(DEFAULT_RULES.reward)
 }

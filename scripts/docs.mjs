@@ -16,13 +16,11 @@ writeFileSync(`${root}docs/verdicts.md`, describeRefusals())
 writeFileSync(`${root}docs/metrics.md`, await describeMetrics())
 const { withLearningRates } = await import('../dist/coordinator/settings/learning-rates.js')
 await import('../dist/swarm/polyfill.js')
-const { describeExitStatuses, describePrograms, withCommands } = await import('../dist/common/cli/index.js')
-const { serverProgram } = await import('../dist/servers/episodes/commands/program.js')
-const programModules = await Promise.all(
-  ['node', 'coordinator', 'lab'].map((name) => import(`../dist/${name}/commands/program.js`)),
-)
-const programs = await Promise.all(programModules.map(({ PROGRAM }) => withCommands(PROGRAM)))
-writeFileSync(`${root}docs/commands.md`, describePrograms([...programs, serverProgram()]))
+const { describeExitStatuses, describePrograms } = await import('../dist/common/cli/index.js')
+const { PROGRAM } = await import('../dist/bin/program.js')
+const { PROGRAMS } = await import('../dist/bin/programs.js')
+const programs = [...(await Promise.all(PROGRAMS.map((one) => one.load()))), PROGRAM]
+writeFileSync(`${root}docs/commands.md`, await describePrograms(programs))
 writeFileSync(`${root}docs/exit-codes.md`, describeExitStatuses())
 const { describeEvents } = await import('./describe-events.mjs')
 const { EVENTS } = await import('../dist/coordinator/ledger/events.js')

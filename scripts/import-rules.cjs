@@ -76,6 +76,7 @@ const MAY_IMPORT = {
     'swarm',
     'coordinator',
   ],
+  bin: ['common/cli', 'servers/episodes', 'swarm', 'node', 'coordinator', 'lab'],
 }
 /** The subpackages of the coordinator, likewise. `main.ts` assembles the commands and may import all subpackages. */
 const COORDINATOR_SUBPACKAGES = {

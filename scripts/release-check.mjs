@@ -193,7 +193,7 @@ async function swarm() {
   const { stdout: invitation } = await run('prove-coordinator', ['invitation', '--config', 'run.yaml'])
   const { seconds, stop, home } = await volunteer(invitation.trim(), coordinator)
   await stop()
-  await run('prove-node', ['adapters', 'pull', invitation.trim(), 'my-adapter', '--data-dir', 'researcher'])
+  await run('prove-node', ['adapters', 'pull', 'my-adapter', invitation.trim(), '--data-dir', 'researcher'])
   await coordinator.stop()
   const { stdout: checked } = await run('prove-node', ['adapters', 'verify', 'my-adapter', '--run', invitation.trim()])
   assert.match(checked, /signed by the run/)

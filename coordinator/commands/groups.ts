@@ -28,11 +28,11 @@ export function addGroupsCommand(program: Command): void {
     .option('--node <key>', 'only groups of this key; the end of the key suffices')
     .option('--refused', 'only groups that were refused, at once or by a later audit', false)
     .option('--last <number>', 'number of groups', positive, 20)
-    .option('--json', 'one JSON object per group on stdout', false)
+    .option('--json', 'print JSON on stdout, one object per line', false)
     .action(list)
   withRunOptions(groups.command('show').description('Show everything that the log contains about a group'))
     .argument('<lease>', 'id of its lease; the beginning suffices')
-    .option('--json', 'one JSON object on stdout', false)
+    .option('--json', 'print JSON on stdout', false)
     .action(show)
 }
 

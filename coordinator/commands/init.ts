@@ -28,17 +28,17 @@ const DEMO_TASKS = '--profile demo --environments banking,calendar,email,issue_t
 
 export function addInitCommand(program: Command): void {
   withEnvironmentFolders(program.command('init'))
-    .description(`Write a commented ${RUN_FILE} for a new run, from questions on the terminal or from options`)
+    .description(`Write a commented ${RUN_FILE}, from questions on the terminal or from options`)
     .argument('[folder]', 'folder to write it into', '.')
-    .option('--base <gguf>', `base model, a GGUF file; ${DEMO}: the small model that comes with this package`)
-    .option('--dataset <folder>', 'data set of prove-lab synthesize; you can make it later', 'tasks')
-    .option('--data-dir <folder>', 'folder for all data of the coordinator', 'data')
-    .option('--name <name>', 'name of the base model; default: the name in its file')
+    .option('--model <gguf>', `base model; ${DEMO}: the small model that comes with this package`)
+    .option('--dataset <folder>', 'data set, of prove-lab synthesize; you can make it later', 'tasks')
+    .option('--data-dir <folder>', 'data folder of the program', 'data')
+    .option('--model-name <name>', 'name of the model for others; default: the name in its file')
     .option('--operator <words>', 'who operates the run, shown in invitations', '')
     .option('--purpose <words>', 'purpose of the run, shown in invitations', '')
-    .option('--port <number>', 'TCP port for volunteers', port, 4001)
-    .option('--announce <address...>', 'addresses at which volunteers reach the run, if they differ from its own', [])
-    .option('--calibration <file...>', 'files of prove-lab calibrate; without one, groups are not audited', [])
+    .option('--port <number>', 'port to listen on, for volunteers', port, 4001)
+    .option('--announce <address...>', 'addresses at which others reach this machine, if they differ from its own', [])
+    .option('--calibration <file...>', 'calibration of prove-lab calibrate; without one, groups are not audited', [])
     .option('--yes', 'ask nothing', false)
     .action(init)
 }
@@ -61,8 +61,8 @@ async function init(target: string, options: RunAnswers & { readonly yes: boolea
     process.exitCode = EXIT.interrupted
     return
   }
-  const { base } = answers
-  if (base === undefined) throw new ConfigError(`init: give --base, a GGUF file, or --base ${DEMO}`)
+  const { model: base } = answers
+  if (base === undefined) throw new ConfigError(`init: give --model, a GGUF file, or --model ${DEMO}`)
   const path = baseFile(base)
   const facts = readBase(path, 'optional')
   const proposal = proposalOf(answers, { folder, path, facts })
@@ -86,7 +86,7 @@ function proposalOf(
     dataset: resolve(folder, answers.dataset),
     environments: answers.environments.map((one) => resolve(one)),
     dataDir: resolve(folder, answers.dataDir),
-    name: answers.name ?? facts.name ?? basename(path, '.gguf'),
+    name: answers.modelName ?? facts.name ?? basename(path, '.gguf'),
     calibrations: calibration.length > 0 ? calibration.map((one) => resolve(one)) : own,
   }
 }

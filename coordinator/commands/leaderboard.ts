@@ -6,12 +6,8 @@ import { dataDirOf, type RunOptions, readEvents, withRunOptions } from './run-lo
 import { tableOf } from './table.js'
 
 export function addLeaderboardCommand(program: Command): void {
-  withRunOptions(
-    program
-      .command('leaderboard')
-      .description('Show all keys and teams by credit; prove-node leaderboard shows the first of them'),
-  )
-    .option('--json', 'one JSON object on stdout', false)
+  withRunOptions(program.command('leaderboard').description('Show all keys and teams by credit'))
+    .option('--json', 'print JSON on stdout', false)
     .action(leaderboard)
 }
 

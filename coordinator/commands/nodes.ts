@@ -9,7 +9,7 @@ export function addNodesCommand(program: Command): void {
   withRunOptions(
     program.command('nodes').description('List the keys of a run with their groups, credit and reputation'),
   )
-    .option('--json', 'one JSON object per key on stdout', false)
+    .option('--json', 'print JSON on stdout, one object per line', false)
     .action(nodes)
 }
 

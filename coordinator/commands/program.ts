@@ -1,10 +1,12 @@
 import type { Program } from '../../common/cli/index.js'
 import { TrainerError } from '../jobs/errors.js'
+import { HELP } from './help.js'
 
 /** Command line of `prove-coordinator`. Help lists the commands in this order. */
 export const PROGRAM: Program = {
   name: 'prove-coordinator',
   description: 'Run a PROVE training swarm',
+  help: HELP,
   commands: {
     setup: async () => (await import('./setup.js')).addSetupCommand,
     base: async () => (await import('./base.js')).addBaseCommand,

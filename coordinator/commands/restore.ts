@@ -11,13 +11,15 @@ export function addRestoreCommand(program: Command): void {
     .command('restore')
     .description('Restore a backup into an empty data folder, after verifying all of it')
     .argument('<backup>', 'folder that the backup command wrote')
-    .requiredOption('--data-dir <folder>', 'data folder to create; must be empty or not exist')
+    .requiredOption('--data-dir <folder>', 'data folder of the program, which must be empty or not exist')
     .action(restore)
 }
 
 async function restore(backup: string, { dataDir }: { dataDir: string }): Promise<void> {
   process.umask(PRIVATE_UMASK)
-  const { run, events } = await interruptible('nothing was restored', (signal) => restoreBackup(backup, dataDir, signal))
+  const { run, events } = await interruptible('nothing was restored', (signal) =>
+    restoreBackup(backup, dataDir, signal),
+  )
   const config = join(resolve(backup), CONFIG_FILE)
   const kept = await stat(config).then(
     () => true,

@@ -10,18 +10,18 @@ export function addSetupCommand(program: Command): void {
     .command('setup')
     .description("Install the trainer's Python packages (PyTorch and a few more, pinned) into a virtual environment")
     .option(
-      '--into <folder>',
-      'folder of the virtual environment; name its bin/python as trainer.python in run.yaml',
+      '--venv <folder>',
+      'virtual environment for the Python packages; name its bin/python as trainer.python in run.yaml',
       installedEnvironment,
     )
     .option('--python <command>', 'Python to use, 3.10 or newer; default: the Python of the system')
     .action(setUp)
 }
 
-async function setUp({ into, python }: { into: string; python?: string }): Promise<void> {
+async function setUp({ venv, python }: { venv: string; python?: string }): Promise<void> {
   const ready = await interruptible('run the same command again to continue', (signal) =>
     setUpPython({
-      folder: resolve(into),
+      folder: resolve(venv),
       requirements: [join(trainerFolder, 'requirements.txt')],
       ...(python === undefined ? {} : { candidates: [python] }),
       onStep: (what) => process.stderr.write(`prove-coordinator: ${what}\n`),

@@ -17,7 +17,7 @@ export function addStartCommand(program: Command): void {
     .command('start')
     .description('Start a run, or resume it')
     .addOption(configOption())
-    .option('--json', 'report progress as JSON lines on stdout', false)
+    .option('--json', 'print JSON on stdout, one object per line', false)
     .option('--no-dry-run', 'skip the dry run, which plays some tasks with the base model before the first version')
     .option('--public', 'show the dashboard to visitors without a token too, like dashboard.public', false)
     .option('--exit-when-complete', 'stop when the last version is published, instead of continuing to serve it', false)

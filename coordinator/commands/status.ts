@@ -13,7 +13,7 @@ export function addStatusCommand(program: Command): void {
   withRunOptions(
     program.command('status').description('Show the progress of a run, whether its coordinator runs or not'),
   )
-    .option('--json', 'one JSON object on stdout', false)
+    .option('--json', 'print JSON on stdout', false)
     .action(status)
 }
 

@@ -11,13 +11,13 @@ import { createWarmStartLines } from './warm-start-lines.js'
 interface WarmStartCommandOptions {
   readonly config: string
   readonly dataset?: string
-  readonly environments?: readonly DemonstratedEnvironment[]
+  readonly demonstrate?: readonly DemonstratedEnvironment[]
   readonly count: number
   readonly steps?: number
   readonly tokensPerStep: number
   readonly lr: number
   readonly out?: string
-  readonly from?: string
+  readonly reuse?: string
   readonly full?: string
   readonly json: boolean
 }
@@ -25,28 +25,26 @@ interface WarmStartCommandOptions {
 export function addWarmStartCommand(program: Command): void {
   program
     .command('warm-start')
-    .description(
-      'Train version 0 of a run on reference solutions, before start. A base that solves nothing gives reinforcement learning nothing to choose from',
-    )
+    .description('Train version 0 of a run on reference solutions, before its start')
     .addOption(configOption())
-    .option('--dataset <folder>', "data set whose training tasks are demonstrated; default: the run's")
+    .option('--dataset <folder>', "data set, whose training tasks are demonstrated; default: the run's")
     .option(
-      '--environments <names>',
-      'comma-separated environments to demonstrate, each with an optional largest number of tasks, such as banking,crm=20; default: all of the data set',
+      '--demonstrate <names>',
+      'environments to demonstrate, each with an optional largest number of tasks, such as banking,crm=20; default: all of the data set',
       environments,
     )
-    .option('--count <number>', 'largest number of demonstrations', integerOption(1, 1_000_000), 4000)
+    .option('--count <number>', 'number of demonstrations, at most', integerOption(1, 1_000_000), 4000)
     .option(
       '--steps <number>',
       'optimizer steps; default: one pass over the demonstrations',
       integerOption(1, 1_000_000),
     )
     .option('--tokens-per-step <number>', 'tokens of the demonstrations of a step', integerOption(1, 2 ** 22), 3072)
-    .option('--lr <number>', 'highest learning rate: it rises at first, then falls linearly', rate, 1e-3)
-    .option('--out <folder>', 'also save the result, for --from of other runs over the same base')
+    .option('--lr <number>', 'learning rate, at its highest: it rises at first, then falls linearly', rate, 1e-3)
+    .option('--out <folder>', 'where to write the result, for --reuse of other runs over the same base')
     .addOption(
-      new Option('--from <folder>', 'take a result that --out has saved, instead of training').conflicts([
-        ...['dataset', 'environments', 'count', 'steps', 'tokensPerStep', 'lr', 'out', 'full'],
+      new Option('--reuse <folder>', 'take a result that --out has saved, instead of training').conflicts([
+        ...['dataset', 'demonstrate', 'count', 'steps', 'tokensPerStep', 'lr', 'out', 'full'],
       ]),
     )
     .addOption(
@@ -55,7 +53,7 @@ export function addWarmStartCommand(program: Command): void {
         'train the matrices of the base itself, and write them as a new base for another run, which volunteers have to fetch',
       ).conflicts(['out']),
     )
-    .option('--json', 'report progress as JSON lines on stdout', false)
+    .option('--json', 'print JSON on stdout, one object per line', false)
     .action(run)
 }
 
@@ -81,7 +79,7 @@ async function run(options: WarmStartCommandOptions): Promise<void> {
   process.umask(PRIVATE_UMASK)
   const lines = createWarmStartLines()
   await interruptible('run the same command again to resume', async (signal) => {
-    const { environments, count, steps, tokensPerStep, lr } = options
+    const { demonstrate: environments, count, steps, tokensPerStep, lr } = options
     const dataset = options.dataset === undefined ? config.tasks.dataset : resolve(options.dataset)
     const whole: WarmStartOptions = {
       ...{ config, python: defaultPython(), trainerFolder },
@@ -92,7 +90,7 @@ async function run(options: WarmStartCommandOptions): Promise<void> {
         if (line !== null) process.stdout.write(`${line}\n`)
       },
     }
-    if (options.from !== undefined) await adoptStart(whole, resolve(options.from), signal)
+    if (options.reuse !== undefined) await adoptStart(whole, resolve(options.reuse), signal)
     else await warmStart(whole, { dataset, environments, count, steps, tokensPerStep, lr }, signal)
     if (!options.json) process.stdout.write(`${nextStep(options)}\n`)
   })

@@ -220,7 +220,7 @@ export const logIsGone = (name: string, head: LogHead, headPath: string): StoreE
 
 /** Returns instructions for the operator. Continuing with a shorter log would verify, pay and train forgotten groups again. */
 const whatToDo = (name: string): string =>
-  `The run cannot continue from there. Keep ${dirname(name)} as it is, and restore a backup into an empty folder: prove-coordinator restore <backup> --data-dir <folder>. (Make backups with: prove-coordinator backup <folder> --config run.yaml.)`
+  `The run cannot continue from there. Keep ${dirname(name)} as it is, and restore a backup into an empty folder: prove-coordinator restore <backup> --data-dir <folder>. (Make backups with: prove-coordinator backup <folder>.)`
 
 const olderVersion = (name: string): StoreError =>
   new StoreError(

@@ -29,10 +29,10 @@ interface InspectOptions {
 }
 
 export function addDatasetCommand(program: Command): void {
-  const dataset = program.command('dataset').description('Inspect, annotate and verify a data set.')
+  const dataset = program.command('dataset').description('Inspect, annotate and verify a data set')
   dataset
     .command('inspect')
-    .description('Print statistics of a file of examples, or one example.')
+    .description('Print statistics of a file of examples, or one example')
     .argument('<file>', '.jsonl file of a data set')
     .option('--task <id>', 'print the example whose task id begins with this text')
     .option('--index <number>', 'print the example with this index in the data set', integerOption(0, 0x7fffffff))
@@ -43,17 +43,17 @@ export function addDatasetCommand(program: Command): void {
     })
   dataset
     .command('sample')
-    .description('Print a stratified sample of a file of examples for annotation by people.')
+    .description('Print a stratified sample of a file of examples for annotation by people')
     .argument('<file>', '.jsonl file of a data set')
     .requiredOption('--for-annotation', 'print an annotation form; docs/synthesis.md has the protocol')
     .option('--examples <number>', 'number of examples', integerOption(1, 10_000), 120)
-    .option('--seed <number>', 'seed of the sample', integerOption(0, 0xffffffff), 0)
+    .option('--seed <number>', 'seed of random choices, of the sample', integerOption(0, 0xffffffff), 0)
     .action(async (file: string, { examples, seed }: { examples: number; seed: number }) =>
       print(await annotationForm(examplesOf(file), examples, seed)),
     )
   dataset
     .command('annotations')
-    .description('Write the verdicts of filled annotation forms into the data set card, in place of earlier ones.')
+    .description('Write the verdicts of filled annotation forms into the data set card, in place of earlier ones')
     .argument('<folder>', 'folder of a data set')
     .argument('<forms...>', 'forms of `dataset sample --for-annotation`, each filled in by one annotator')
     .requiredOption(
@@ -65,11 +65,11 @@ export function addDatasetCommand(program: Command): void {
     )
   dataset
     .command('baselines')
-    .description('Predict the tools of held-out tasks by word matching, without a model.')
+    .description('Predict the tools of held-out tasks by word matching, without a model')
     .argument('<folder>', 'folder of a data set')
     .action(async (folder: string) => print(await baselinesOf(folder)))
   withEnvironmentFolders(dataset.command('verify'))
-    .description('Replay every example in fresh sessions and compare every byte.')
+    .description('Replay every example in fresh sessions and compare every byte')
     .argument('<path>', 'folder of a data set, or one of its .jsonl files')
     .action(async (path: string) => print(await verifyPath(path)))
 }

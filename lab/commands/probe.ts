@@ -16,10 +16,10 @@ interface ProbeOptions {
 export function addProbeCommand(program: Command): void {
   program
     .command('probe')
-    .description('Play held-out tasks with right, wrong and exploiting scripts, and compare the rewards.')
-    .requiredOption('--dataset <folder>', 'data set with the held-out tasks')
-    .option('--tasks <number>', 'number of held-out tasks', integerOption(1, 100_000), 200)
-    .option('--json', 'print one JSON object', false)
+    .description('Play held-out tasks with right, wrong and exploiting scripts, and compare the rewards')
+    .requiredOption('--dataset <folder>', 'data set, with the held-out tasks')
+    .option('--tasks <number>', 'largest number of tasks, all held-out', integerOption(1, 100_000), 200)
+    .option('--json', 'print JSON on stdout', false)
     .action(run)
 }
 

@@ -68,16 +68,24 @@ const PAPER_SIZE = 13_517
 export function addSynthesizeCommand(program: Command): void {
   program
     .command('synthesize')
-    .description('Make a data set of tasks from live environments. The same command resumes a stopped synthesis.')
-    .requiredOption('--out <folder>', 'folder of the data set; must not exist yet')
+    .description('Make a data set of tasks from live environments')
+    .requiredOption(
+      '--out <folder>',
+      'where to write the result, a folder that must not exist; the same command resumes a stopped synthesis',
+    )
     .option('--examples <number>', 'number of examples', integerOption(1, 1_000_000), PAPER_SIZE)
-    .option('--seed <number>', 'seed; the same seed gives the same bytes', integerOption(0, 0xffffffff), 0)
+    .option(
+      '--seed <number>',
+      'seed of random choices; the same seed gives the same bytes',
+      integerOption(0, 0xffffffff),
+      0,
+    )
     .addOption(environmentsOption(environmentNames(), 'all'))
     .option('--held-out-environments <names...>', 'environments for the held-out split only', [])
     .addOption(
       new Option(
         '--profile <name>',
-        'paper: all kinds of conversations; demo: short tasks in the vocabulary of the demo model',
+        'profile of the tasks; paper: all kinds of conversations; demo: short tasks in the vocabulary of the demo model',
       )
         .choices([...PROFILES.keys()])
         .default('paper'),
@@ -96,10 +104,11 @@ export function addSynthesizeCommand(program: Command): void {
       0,
     )
     .addOption(
-      new Option('--workers <number>', 'worker threads')
+      new Option('--workers <number>', 'workers that share the work, each a thread')
         .argParser(integerOption(1, 256))
         .default(availableParallelism(), 'the cores'),
     )
+    .optionsGroup('Paraphraser:')
     .addOption(
       new Option('--paraphraser <url>', 'OpenAI-compatible server whose model rephrases the requests').conflicts(
         'paraphraserModel',

@@ -12,7 +12,7 @@ export function addCacheCommands(program: Command): void {
   const cache = program
     .command('cache')
     .description('List the base models that were fetched for runs')
-    .option('--data-dir <folder>', 'data directory of the node', dataFolder)
+    .option('--data-dir <folder>', 'data folder of the program', dataFolder)
     .action(async ({ dataDir }: { dataDir: string }) => {
       for (const line of await listing(dataDir)) process.stdout.write(`${line}\n`)
     })

@@ -26,10 +26,10 @@ export function addDoctorCommand(program: Command): void {
     .command('doctor')
     .description('Check whether this machine can work for a run, and advise what to change')
     .argument(`[${name.slice(1, -1)}]`, `${description}; default: the run of the running node`, runArgument)
-    .option('--data-dir <folder>', 'data directory of the node', dataFolder)
-    .option('--model <gguf>', 'base model of the run, if you already have the file')
-    .option('--cpu', 'test the engine without a GPU', false)
-    .option('--json', 'one JSON object on stdout', false)
+    .option('--data-dir <folder>', 'data folder of the program', dataFolder)
+    .option('--model <gguf>', 'base model, of the run, if you already have the file')
+    .option('--cpu', 'do not use a GPU', false)
+    .option('--json', 'print JSON on stdout', false)
     .action(doctor)
 }
 

@@ -123,7 +123,7 @@ export async function checkProfiles(dataset: Dataset): Promise<void> {
   if (!(await readFile(path, 'utf8')).includes(`\n${profilesSection(profiles)}\n`))
     throw new DatasetError(
       'bad_manifest',
-      `${path}: its section "${HEADING}" does not show ${PROFILES_FILE}. Profile the data set again with prove-lab profile.`,
+      `${path}: its section "${HEADING}" does not show ${PROFILES_FILE}. Profile the data set again with prove-lab card.`,
     )
 }
 
@@ -131,7 +131,7 @@ export async function checkProfiles(dataset: Dataset): Promise<void> {
 export function profilesSection(profiles: readonly PolicyProfile[]): string {
   return [
     HEADING,
-    'What policies can do on these tasks, in per cent of the tasks (± standard error over tasks, omitted where all tasks are equal). *Greedy*: solved exactly at temperature 0. *pass@k*: at least one of k rollouts at temperature T solves the task; *pass^k*: all k do. *Zero-variance groups*: all k rollouts have the same reward (`paper`), so GRPO learns nothing from them. Reward, calls and failures are those of the greedy rollouts, if there are any. `prove-lab profile` adds a policy.',
+    'What policies can do on these tasks, in per cent of the tasks (± standard error over tasks, omitted where all tasks are equal). *Greedy*: solved exactly at temperature 0. *pass@k*: at least one of k rollouts at temperature T solves the task; *pass^k*: all k do. *Zero-variance groups*: all k rollouts have the same reward (`paper`), so GRPO learns nothing from them. Reward, calls and failures are those of the greedy rollouts, if there are any. `prove-lab card` adds a policy.',
     overallTable(profiles),
     'Solved exactly by environment: greedy / pass@1 / pass@k.',
     environmentTable(profiles),

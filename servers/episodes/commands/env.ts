@@ -23,7 +23,7 @@ import {
 
 interface EnvOptions extends UserOptions {
   readonly dataset: string
-  readonly http: number
+  readonly port: number
   readonly host: string
   readonly allowHost: string[]
   readonly allowOrigin: string[]
@@ -37,9 +37,9 @@ interface EnvOptions extends UserOptions {
 
 export function addEnvCommand(program: Command): void {
   withUserOptions(withEnvironmentFolders(program.command('env')))
-    .description('serve the tasks of a data set as episodes with tools, user turns and rewards, for any trainer')
-    .requiredOption('--dataset <folder>', 'data set from prove-lab synthesize')
-    .option('--http <port>', 'port to listen on; 0: any free port', portOption, 8080)
+    .description('Serve the tasks of a data set as episodes with tools, user turns and rewards, for any trainer')
+    .requiredOption('--dataset <folder>', 'data set, from prove-lab synthesize')
+    .option('--port <number>', 'port to listen on; 0: any free port', portOption, 8080)
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option('--allow-host <names...>', 'additional host names that clients may use', [])
     .option('--allow-origin <origin>', 'web origin whose pages may send requests; repeatable', originOption, [])
@@ -52,7 +52,9 @@ export function addEnvCommand(program: Command): void {
         .choices(REWARD_SIGNALS)
         .default('final'),
     )
-    .addOption(new Option('--split <name>', 'split of requests without a split').choices(SPLITS).default('train'))
+    .addOption(
+      new Option('--split <name>', 'split of the data set, for requests without one').choices(SPLITS).default('train'),
+    )
     .option('--max-episodes <number>', 'most open episodes', countOption, EPISODE_SERVER_LIMITS.episodes)
     .option(
       '--max-episodes-per-client <number>',
@@ -84,7 +86,7 @@ async function serveUntil(stopped: AbortSignal, options: EnvOptions): Promise<vo
   const tasks = await readTasks(options.dataset, environments, stopped).catch(unlessStopped)
   const simulator = await userSimulatorFor(options, say, stopped).catch(unlessStopped)
   if (!tasks || simulator === null) return
-  const { host, http: port, maxEpisodes, maxEpisodesPerClient: maxPerClient } = options
+  const { host, port, maxEpisodes, maxEpisodesPerClient: maxPerClient } = options
   const service = {
     tasks,
     episodes: createEpisodes(createTaskRuntime(environments), {

@@ -15,17 +15,11 @@ import { interruption, rewardOption } from './options.js'
 
 export function addScoreCommand(program: Command): void {
   withEnvironmentFolders(program.command('score'))
-    .description('score rollouts: reads one JSON object per line from stdin, writes one per line to stdout')
-    .option('--dataset <folder>', 'data set for task ids; without it, each line must contain its whole task')
+    .description('Score rollouts: reads one JSON object per line from stdin, writes one per line to stdout')
+    .option('--dataset <folder>', 'data set, for task ids; without it, each line must contain its whole task')
     .addOption(rewardOption())
-    .addHelpText('after', HELP)
     .action(scoreLines)
 }
-
-const HELP = `
-A line is {"task": …, "actions": [{"text", "calls": [{"name", "arguments"} | {"unreadable"}, …]}, …]}, which is replayed,
-or {"task": …, "calls": [{"name", "arguments", "ok"} | {"unreadable"}, …]}, which is scored without a replay.
-A line that cannot be scored gives {"line", "error", "message"}, and the exit status is then 1.`
 
 async function scoreLines({ dataset, reward }: { dataset?: string; reward: RewardPreset }): Promise<void> {
   const stopped = interruption()

@@ -41,7 +41,7 @@ test('the version names the package, the protocols and the engine', async () => 
   assert.is(own, version)
   assert.match(protocols!, /^protocols lease\/\d+, group\/\d+/)
   assert.match(engine!, /^engine node-llama-cpp \d+\.\d+\.\d+$/)
-  assert.equal(Object.keys(bin).sort(), ['prove-coordinator', 'prove-lab', 'prove-node', 'prove-server'])
+  assert.equal(Object.keys(bin).sort(), ['prove-coordinator', 'prove-lab', 'prove-node', 'prove-server', 'prove-swarm'])
 })
 
 test.run()

@@ -13,16 +13,11 @@ interface ProfileOptions extends EvaluationOptions {
   readonly label?: string
 }
 
-export function addProfileCommand(program: Command): void {
-  withEvaluationOptions(program.command('profile'))
-    .description(
-      "Measure policies on a data set and write them into the data set's card. A policy that is there already is replaced. With --adapter, the base model alone is left out.",
-    )
+export function addCardCommand(program: Command): void {
+  withEvaluationOptions(program.command('card'))
+    .description('Measure policies on a data set, and write the results into its card')
     .option('--label <name>', 'name of the policy in the card, if there is only one')
-    .option(
-      '--out <folder>',
-      'folder for the results so far and a report; the same command resumes from it after a stop',
-    )
+    .option('--out <folder>', 'where to write the result, a folder for a report; the same command resumes from it')
     .action(profile)
 }
 
