@@ -14,9 +14,9 @@ export function factsOf(packageText) {
 }
 
 /** Replaces what the pattern finds after its first group. A file without it is a fault of the table. */
-const after = (pattern, valueOf) => (text, facts) => {
+const after = (pattern, textOf) => (text, facts) => {
   if (!pattern.test(text)) throw new Error(`nothing fits ${pattern}`)
-  return text.replace(pattern, (_, before) => `${before}${valueOf(facts)}`)
+  return text.replace(pattern, (_, start) => `${start}${textOf(facts)}`)
 }
 const version = ({ version: text }) => text
 const packed = after(/(prove-swarm-)\d+\.\d+\.\d+(?=\.tgz)/g, version)
@@ -28,7 +28,8 @@ export const FILES = {
     after(/("homepage": ")[^"#]*/, ({ url }) => url),
     after(/("bugs": \{\s*"url": ")[^"]*/, ({ url }) => `${url}/issues`),
   ],
-  'package-lock.json': [after(/^(\{\s*"name": "prove-swarm",\s*"version": ")[^"]*/, version)],
+  // Once for the file, once for the package in it.
+  'package-lock.json': [after(/("name": "prove-swarm",\s*"version": ")[^"]*/g, version)],
   'prove-worlds/pyproject.toml': [
     pyproject,
     after(/^(Homepage = ")[^"]*/m, ({ url }) => `${url}/tree/main/prove-worlds`),
@@ -57,7 +58,9 @@ export function outdated(read) {
       const text = changes.reduce((sofar, change) => change(sofar, facts), before)
       return text === before ? [] : [{ path, text }]
     } catch (error) {
-      throw new Error(`${path}: ${error.message}: change the file, or its row in scripts/release-files.mjs`, { cause: error })
+      throw new Error(`${path}: ${error.message}: change the file, or its row in scripts/release-files.mjs`, {
+        cause: error,
+      })
     }
   })
 }
