@@ -22,6 +22,6 @@ const { stdout, status } = spawnSync(process.execPath, [join(folder, 'bin', 'pro
 const rewards = stdout
   .trim()
   .split('\n')
-  .map((answer) => JSON.parse(answer).reward)
+  .map((answer) => JSON.parse(answer).total)
 console.log(`reference calls: ${rewards[0]}, no calls: ${rewards[1]}`)
 process.exitCode = status

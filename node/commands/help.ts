@@ -21,6 +21,7 @@ export const HELP: HelpTable = {
     ],
     notes: ['Limits apply to this start only; "prove-node limits set" keeps them.'],
   },
+  setup: { group: WORK, examples: ['prove-node setup', 'prove-node setup --backend vulkan --yes'] },
   doctor: { group: WORK, examples: ['prove-node doctor', `prove-node doctor ${INVITATION}`] },
   bench: { group: WORK, examples: ['prove-node bench', 'prove-node bench --threads 8 --group-size 16'] },
   'service install': {

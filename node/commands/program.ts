@@ -15,6 +15,7 @@ export const PROGRAM: Program = {
       )
   },
   commands: {
+    setup: async () => (await import('./setup.js')).addSetupCommand,
     join: async () => (await import('./join.js')).addJoinCommand,
     status: async () => (await import('./control.js')).addStatusCommand,
     pause: async () => (await import('./control.js')).addPauseCommand,

@@ -23,6 +23,8 @@ export type NodeErrorCode =
   | 'in_use'
   /** This machine has no base model yet. */
   | 'no_model'
+  /** This machine has no GPU for which the engine has a build, or the build cannot be installed. */
+  | 'no_gpu'
   /** The program cannot install a service on this system, or not this service. */
   | 'no_service'
   /** No group is on record, or the data directory no longer contains its adapter. */
