@@ -36,7 +36,7 @@ test('the scored rollouts have the full reward and none', async () => {
 /** The suite `counterparts` runs the programs of this document. */
 test('the programs for TRL and verifiers are those of the document that the counterparts run', () => {
   const document = readFileSync(join(checkout, 'prove-worlds', 'README.md'), 'utf8')
-  for (const name of ['trl.py', 'verifiers.sh']) {
+  for (const name of ['python/trl.py', 'python/verifiers.sh']) {
     const lines = readFileSync(join(checkout, 'examples', name), 'utf8').split('\n')
     const program = lines.slice(lines.findIndex((line) => /^(import |OPENAI_)/.test(line))).join('\n')
     assert.ok(document.includes(program), `examples/${name} differs from prove-worlds/README.md`)

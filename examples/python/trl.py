@@ -1,4 +1,4 @@
-"""Train the demo's model for one step with TRL on the tasks in `my-tasks`. Usage: python examples/trl.py, in the checkout."""
+"""Train the demo's model for one step with TRL on the tasks in `my-tasks`. Usage: python examples/python/trl.py, in the checkout."""
 
 import torch
 from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
