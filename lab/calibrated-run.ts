@@ -33,7 +33,8 @@ const AUDITED_WITH = [
 /** Settings that generate and audit the honest groups of a run. */
 export interface CalibratedRun {
   readonly modelPath: string
-  readonly dataset: string
+  /** Folders of data sets. */
+  readonly dataset: readonly string[]
   readonly toolCallFormat: string
   readonly quantisation: string
   readonly cacheType: CacheType
@@ -53,7 +54,7 @@ const DEFAULTS = { groupSize: 8, quantisation: 'f16', processes: 1 }
 export function calibratedRun(options: RunOptions): CalibratedRun {
   const config: RunConfig | null = options.config === undefined ? null : readConfig(options.config)
   const model = options.model ?? config?.base.path
-  const dataset = options.dataset ?? config?.tasks.dataset
+  const dataset = options.dataset === undefined ? config?.tasks.dataset : [options.dataset]
   if (model === undefined || dataset === undefined)
     throw new NotNamed(
       'not_named',
@@ -63,7 +64,7 @@ export function calibratedRun(options: RunOptions): CalibratedRun {
   const given = AUDITED_WITH.filter((name) => settings[name] !== undefined)
   return {
     modelPath: resolve(model),
-    dataset: resolve(dataset),
+    dataset: dataset.map((folder) => resolve(folder)),
     toolCallFormat: options.toolCallFormat ?? config?.base.toolCallFormat ?? DEFAULT_RULES.toolCallFormat,
     quantisation: options.quantisation ?? config?.base.quantisation ?? DEFAULTS.quantisation,
     cacheType: options.cacheType ?? config?.cacheType ?? USUAL_CACHE,

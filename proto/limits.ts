@@ -112,7 +112,20 @@ export const LIMITS = {
   progressTimeoutMs: row(5_000, 'ms', 'after this time without a byte, another provider is asked'),
   inboundStreamsPerPeer: row(8, 'count', 'open streams of one protocol and peer'),
   inboundStreams: row(256, 'count', 'open streams of one protocol'),
+  guaranteedStreams: row(
+    64,
+    'count',
+    'streams of one protocol that strangers, registered keys and reliable keys each find, however many the others have',
+  ),
+  crowdedIdleMs: row(5_000, 'ms', 'a stream without a request is dropped after this time when all are open'),
   requestsPerMinute: row(600, 'per minute', 'per peer and protocol: ten a second, bursts included'),
+  bodiesPerMinute: row(30, 'per minute', 'group bodies that one key without an accepted group fetches'),
+  bodiesPerMinuteOfBlock: row(120, 'per minute', 'the same for all such keys of one block of addresses'),
+  unpacedReplyBytes: row(
+    64 * KIB,
+    'B',
+    'smaller replies count against the upload limit, and do not wait for it: a lease is not late because of an adapter',
+  ),
   chunksPerMinute: row(30_000, 'per minute', 'per peer; 500 MB/s is beyond any line, so this limits small refusals'),
   groupsPerMinute: row(120, 'per minute', 'announcements of one key; a fast GPU generates one a second'),
   groupsPassedOnPerMinute: row(

@@ -7,7 +7,7 @@
 const MAY_IMPORT = {
   proto: [],
   'common/cleanup': [],
-  'common/control': [],
+  'common/control': ['common/http'],
   'common/cli': ['proto'],
   'common/http': [],
   servers: ['common/http'],
@@ -90,7 +90,7 @@ const COORDINATOR_SUBPACKAGES = {
   versions: ['settings', 'jobs', 'ledger', 'leases', 'intake'],
   'warm-start': ['settings', 'jobs', 'ledger', 'versions'],
   dashboard: ['settings', 'ledger', 'report'],
-  service: ['settings', 'jobs', 'ledger', 'report', 'leases', 'intake', 'versions', 'dashboard'],
+  service: ['settings', 'jobs', 'ledger', 'backup', 'report', 'leases', 'intake', 'versions', 'dashboard'],
   commands: ['settings', 'jobs', 'ledger', 'backup', 'report', 'warm-start', 'service'],
 }
 

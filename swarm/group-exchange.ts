@@ -3,6 +3,7 @@ import { type ReceivedGroup, receiveGroup } from './channels.js'
 import { TransportError } from './errors.js'
 import { GROUP } from './exchanges.js'
 import type { SwarmHost } from './host.js'
+import { createRateLimit } from './rate-limit.js'
 import { type ServeOptions, type Server, sendRequest, serveRequests } from './request-response.js'
 
 export interface GroupExchangeOptions extends ServeOptions {
@@ -20,11 +21,17 @@ const NOTHING = new Uint8Array()
 
 /** Serves group bodies by hash and, if `onOffer` is given, accepts announcements. */
 export function serveGroups(host: SwarmHost, options: GroupExchangeOptions): Promise<Server> {
+  const { serving } = host
+  const ofKey = createRateLimit(host.clock, LIMITS.bodiesPerMinute.value)
+  const ofBlock = createRateLimit(host.clock, LIMITS.bodiesPerMinuteOfBlock.value)
+  const mayFetch = (peer: string): boolean =>
+    serving.standingOf(peer) === 'reliable' || (ofKey.allow(peer) && ofBlock.allow(serving.blockOf(peer)))
   return serveRequests(
     host,
     GROUP,
     async (request, { peer }) => {
       if (request.kind === 'fetch') {
+        if (!mayFetch(peer)) throw refusal('rate_limited', 'too many bodies a minute for a key without accepted groups')
         const body = await options.lookup(request.bodySha256)
         if (!body) throw refusal('not_found', request.bodySha256)
         return body

@@ -19,6 +19,7 @@ import { type SwarmLogger, silentLogger } from './logger.js'
 import { otherVersion } from './other-version.js'
 import { reachOf, withoutPeer } from './reach.js'
 import type { OnRefusal } from './refusal-event.js'
+import { createServing, type Serving } from './serving.js'
 
 export interface HostOptions extends Libp2pNodeOptions {
   readonly onRefusal?: OnRefusal
@@ -42,6 +43,8 @@ export interface SwarmHost {
   readonly clock: Clock
   readonly logger: SwarmLogger
   readonly onRefusal: OnRefusal
+  /** How all services of this host share its streams and its line. */
+  readonly serving: Serving
   /** Addresses that the host listens on or announces, each with the host's peer id. Empty for a host that only dials. */
   addresses(): readonly string[]
   /** Public addresses at which peers have reached this host. */
@@ -101,6 +104,9 @@ export async function createHost(options: HostOptions): Promise<SwarmHost> {
     return found && otherVersion(protocol, { protocols: found.protocols, agent: found.agentVersion })
   }
 
+  const connections = (peer?: string): PeerConnection[] =>
+    libp2p.getConnections(peer === undefined ? peer : peerIdFromString(peer)).map(describe)
+
   return {
     peerId: peerIdOfKey(privateKey),
     runId,
@@ -108,6 +114,7 @@ export async function createHost(options: HostOptions): Promise<SwarmHost> {
     clock,
     logger,
     onRefusal,
+    serving: createServing({ clock, runId, connections }),
     addresses: () => libp2p.services.addresses.own().map((address) => `${address}/p2p/${libp2p.peerId}`),
     provenAddresses: () =>
       libp2p.services.addresses
@@ -156,7 +163,7 @@ export async function createHost(options: HostOptions): Promise<SwarmHost> {
     },
 
     hangUp: (peer) => libp2p.hangUp(peerIdFromString(peer)),
-    connections: (peer) => libp2p.getConnections(peer === undefined ? peer : peerIdFromString(peer)).map(describe),
+    connections,
     isConnected: (peer) => libp2p.getConnections(peerIdFromString(peer)).length > 0,
 
     async openStream(peer, protocol, { signal }) {

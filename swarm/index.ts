@@ -43,6 +43,7 @@ export {
 } from './reach.js'
 export type { OnRefusal, RefusalEvent } from './refusal-event.js'
 export type { Caller, ServeOptions, Server } from './request-response.js'
+export type { Crowding, PeerStanding, Serving } from './serving.js'
 export { createSnapshotExchange, type SnapshotExchange, type SnapshotExchangeOptions } from './snapshot-exchange.js'
 
 export type { SnapshotSource } from './snapshot-source.js'

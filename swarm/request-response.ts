@@ -3,6 +3,7 @@ import { type Codec, detailForWire, LIMITS, type Reply, refusal, SwarmRefusal } 
 import { type ByteStream, createByteStream, type Pace } from './byte-stream.js'
 import { TransportError } from './errors.js'
 import type { SwarmHost } from './host.js'
+import { createInboundStreams } from './inbound-streams.js'
 import { createRateLimit } from './rate-limit.js'
 
 /** One exchange: a framed request and a framed reply on a separate stream. */
@@ -23,8 +24,6 @@ export interface Caller {
 export interface ServeOptions {
   /** Limit for each peer. Default `LIMITS.requestsPerMinute`. */
   readonly requestsPerMinute?: number
-  /** Upload limit for the replies. */
-  readonly pace?: Pace
   readonly timeoutMs?: number
 }
 
@@ -46,14 +45,18 @@ export async function serveRequests<Request, Response>(
   const rate = createRateLimit(host.clock, options.requestsPerMinute ?? LIMITS.requestsPerMinute.value)
   const logger = host.logger.child({ part: 'requests' })
   const closing = new AbortController()
-  const open = new Map<ByteStream, string>()
-  /** Number of open streams of each peer, because thousands are open at a time. */
-  const held = new Map<string, number>()
+  const streams = createInboundStreams(host, exchange.protocol)
 
-  const answer = async (bytes: ByteStream, peer: string, signal: AbortSignal): Promise<Reply> => {
+  const answer = async (
+    bytes: ByteStream,
+    peer: string,
+    onRequest: () => void,
+    signal: AbortSignal,
+  ): Promise<Reply> => {
     try {
       if (!rate.allow(peer)) throw refusal('rate_limited', 'too many requests a minute')
       const data = await bytes.readFrame(exchange.request.maxBytes, signal)
+      onRequest()
       const response = await handler(exchange.request.parse(data), { peer, signal })
       return { ok: true, payload: exchange.response.encode(response) }
     } catch (why) {
@@ -69,31 +72,11 @@ export async function serveRequests<Request, Response>(
     }
   }
 
-  const take = (bytes: ByteStream, peer: string): void => {
-    open.set(bytes, peer)
-    held.set(peer, (held.get(peer) ?? 0) + 1)
-  }
-  const drop = (bytes: ByteStream): void => {
-    const peer = open.get(bytes)
-    if (peer === undefined) return
-    open.delete(bytes)
-    const left = held.get(peer)! - 1
-    if (left > 0) held.set(peer, left)
-    else held.delete(peer)
-  }
-
-  /**
-   * Aborts the oldest stream of the peer with the most streams, if that peer has more than the new one. A few keys with silent streams
-   * must not exclude all other peers.
-   */
-  const freeCapacity = (ofNewcomer: number): boolean => {
-    if (open.size < LIMITS.inboundStreams.value) return true
-    const most = Math.max(...held.values())
-    if (most <= ofNewcomer) return false
-    const [oldest] = [...open].find(([, peer]) => held.get(peer) === most)!
-    drop(oldest)
-    oldest.abort(new TransportError('busy', 'this peer has the most open streams, and another peer needs one'))
-    return true
+  /** Large replies wait for the upload limit, except those to the coordinator: it waits for the work of this host. */
+  const paceOf = ({ length }: Uint8Array, peer: string): Pace | undefined => {
+    if (length > LIMITS.unpacedReplyBytes.value && peer !== host.runId) return host.serving.upload
+    host.serving.upload.count(length)
+    return undefined
   }
 
   const serve = async (stream: Stream, peer: string): Promise<void> => {
@@ -103,27 +86,17 @@ export async function serveRequests<Request, Response>(
       host.clock.timeout(options.timeoutMs ?? LIMITS.handlerTimeoutMs.value),
     ])
     // libp2p bounds streams per connection, but a peer may open several connections.
-    const already = held.get(peer) ?? 0
-    if (already >= LIMITS.inboundStreamsPerPeer.value || !freeCapacity(already)) {
-      host.onRefusal({
-        peer,
-        code: 'overloaded',
-        effect: 'ignore',
-        detail: `${open.size} streams`,
-        protocol: exchange.protocol,
-      })
-      bytes.abort(new TransportError('busy', 'too many streams'))
-      return
-    }
-    take(bytes, peer)
+    const place = streams.take(bytes, peer)
+    if (!place) return
     try {
-      await bytes.writeFrame(exchange.reply.encode(await answer(bytes, peer, signal)), signal, options.pace)
+      const reply = exchange.reply.encode(await answer(bytes, peer, () => place.waits(false), signal))
+      await bytes.writeFrame(reply, signal, paceOf(reply, peer))
       await bytes.end(signal)
     } catch (why) {
       logger.debug({ protocol: exchange.protocol, peer, error: why }, 'an exchange failed')
       bytes.abort(why instanceof Error ? why : new Error(String(why)))
     } finally {
-      drop(bytes)
+      place.close()
     }
   }
 

@@ -24,8 +24,8 @@ import { askEach, askInTurn, askPeer } from './snapshot-questions.js'
 import { serveSnapshots } from './snapshot-server.js'
 import { type Bandwidth, createUploadBudget } from './upload-budget.js'
 
-/** The bandwidth applies to all transfers together. Default: no limit. */
-export interface SnapshotExchangeOptions extends Bandwidth {
+/** The rate of downloads applies to all of them together. Default: no limit. Uploads have the limit of the host. */
+export interface SnapshotExchangeOptions extends Pick<Bandwidth, 'download'> {
   readonly store: BlobStore
   /** Called when a peer asks for a blob of a served manifest that is missing or damaged on this disk. */
   readonly onLost?: (blob: BlobDescription) => void
@@ -84,7 +84,7 @@ export async function createSnapshotExchange(
   host: SwarmHost,
   options: SnapshotExchangeOptions,
 ): Promise<SnapshotExchange> {
-  const { store, upload = unlimited, download: downloadRate = unlimited } = options
+  const { store, download: downloadRate = unlimited } = options
   const { onLost = () => undefined, notice = () => null } = options
   const served = createServedSnapshots({ host, store, onLost, notice })
   /** Downloads that run: a second one would open the same file. */
@@ -103,7 +103,7 @@ export async function createSnapshotExchange(
     }
   }
 
-  const server = await serveSnapshots(host, served.lookup, createUploadBudget(host.clock, upload))
+  const server = await serveSnapshots(host, served.lookup)
   return {
     offer: served.offer,
     offerFile: served.offerFile,

@@ -9,12 +9,12 @@ import {
   snapshotRequest,
   snapshotResponse,
 } from '../proto/index.js'
-import { type ByteStream, createByteStream } from './byte-stream.js'
+import { createByteStream } from './byte-stream.js'
 import { TransportError } from './errors.js'
 import type { SwarmHost } from './host.js'
+import { createInboundStreams } from './inbound-streams.js'
 import { createRateLimit } from './rate-limit.js'
 import type { Server } from './request-response.js'
-import type { UploadBudget } from './upload-budget.js'
 
 /** Finds the answer to a peer's question; null: not here, or not yet. */
 export type SnapshotLookup = (want: SnapshotWant, peer: string) => Promise<Uint8Array | null>
@@ -25,12 +25,13 @@ const NOTHING = new Uint8Array()
  * Serves manifests and chunks. Requests of one stream are answered in order, one at a time, so a peer that reads too slowly fills only
  * its own receive window.
  */
-export async function serveSnapshots(host: SwarmHost, lookup: SnapshotLookup, upload: UploadBudget): Promise<Server> {
+export async function serveSnapshots(host: SwarmHost, lookup: SnapshotLookup): Promise<Server> {
+  const { upload } = host.serving
   const logger = host.logger.child({ part: 'snapshots' })
   const closing = new AbortController()
   // One listener for each stream that waits.
   setMaxListeners(LIMITS.inboundStreams.value, closing.signal)
-  const open = new Map<ByteStream, string>()
+  const streams = createInboundStreams(host, PROTOCOLS.snapshot)
   const rate = createRateLimit(host.clock, LIMITS.chunksPerMinute.value)
 
   const answer = async (id: number, want: SnapshotWant, peer: string): Promise<SnapshotResponse> => {
@@ -41,16 +42,13 @@ export async function serveSnapshots(host: SwarmHost, lookup: SnapshotLookup, up
 
   const serve = async (stream: Stream, peer: string): Promise<void> => {
     const bytes = createByteStream(stream, host.clock, LIMITS.snapshotIdleMs.value)
-    const held = [...open.values()].filter((other) => other === peer).length
-    if (open.size >= LIMITS.inboundStreams.value || held >= LIMITS.inboundStreamsPerPeer.value) {
-      bytes.abort(new TransportError('busy', 'too many streams'))
-      return
-    }
-    open.set(bytes, peer)
+    const place = streams.take(bytes, peer)
+    if (!place) return
     try {
       for (;;) {
         const frame = await bytes.readFrameOrEnd(snapshotRequest.maxBytes, closing.signal)
         if (!frame) break
+        place.waits(false)
         const request = snapshotRequest.parse(frame)
         if (!rate.allow(peer))
           throw new SwarmRefusal(
@@ -62,6 +60,7 @@ export async function serveSnapshots(host: SwarmHost, lookup: SnapshotLookup, up
         // Only content counts against the limit: a delayed `busy` would arrive too late to be of use.
         const pace = response.status === 'ok' ? upload : undefined
         await bytes.writeFrame(snapshotResponse.encode(response), closing.signal, pace)
+        place.waits(true)
       }
       await bytes.end(closing.signal)
     } catch (why) {
@@ -73,7 +72,7 @@ export async function serveSnapshots(host: SwarmHost, lookup: SnapshotLookup, up
       }
       bytes.abort(why instanceof Error ? why : new Error(String(why)))
     } finally {
-      open.delete(bytes)
+      place.close()
     }
   }
 

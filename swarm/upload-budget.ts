@@ -3,6 +3,8 @@ import type { Clock } from './clock.js'
 
 /** A limit on the bytes that a node sends to peers, shared by all of its services. */
 export interface UploadBudget extends Pace {
+  /** Counts bytes that are sent without waiting. Later transfers wait for them. */
+  count(bytes: number): void
   /** Whether a new transfer would wait so long that the peer should ask another node. */
   readonly spent: boolean
 }
@@ -20,7 +22,7 @@ const FREE_SLICE_BYTES = 256 * 1024
 const SPENT_AFTER_MS = 2000
 
 /** Creates a budget. @param rate  returns bytes per second, called each time; `Infinity`: no limit */
-export function createUploadBudget(clock: Clock, rate: () => number): UploadBudget {
+export function createUploadBudget(clock: Pick<Clock, 'elapsedMs' | 'sleep'>, rate: () => number): UploadBudget {
   const bytesPerSecond = (): number => {
     const found = rate()
     if (!(found > 0)) throw new RangeError(`a limit of ${found} B/s`)
@@ -29,6 +31,13 @@ export function createUploadBudget(clock: Clock, rate: () => number): UploadBudg
   bytesPerSecond()
   /** When all bytes granted so far will have been sent. */
   let freeAtMs = clock.elapsedMs()
+  /** @returns  time (ms) until the bytes may be sent */
+  const reserve = (bytes: number): number => {
+    const nowMs = clock.elapsedMs()
+    const startMs = Math.max(freeAtMs, nowMs)
+    freeAtMs = startMs + (bytes / bytesPerSecond()) * 1000
+    return startMs - nowMs
+  }
   return {
     get sliceBytes() {
       return bytesPerSecond() === Number.POSITIVE_INFINITY ? FREE_SLICE_BYTES : LIMITED_SLICE_BYTES
@@ -36,11 +45,10 @@ export function createUploadBudget(clock: Clock, rate: () => number): UploadBudg
     get spent() {
       return freeAtMs - clock.elapsedMs() > SPENT_AFTER_MS
     },
+    count: (bytes) => void reserve(bytes),
     async take(bytes, signal) {
-      const nowMs = clock.elapsedMs()
-      const startMs = Math.max(freeAtMs, nowMs)
-      freeAtMs = startMs + (bytes / bytesPerSecond()) * 1000
-      if (startMs > nowMs) await clock.sleep(startMs - nowMs, signal)
+      const waitMs = reserve(bytes)
+      if (waitMs > 0) await clock.sleep(waitMs, signal)
     },
   }
 }

@@ -81,13 +81,46 @@ async function parseOrExplain(program: Command, { advice = () => '' }: Pick<Prog
     await program.parseAsync()
   } catch (error) {
     // Commander has printed its message, or the help.
-    if (!(error instanceof CommanderError)) {
-      if (!(error instanceof CodedError || isFileError(error))) throw error
-      process.stderr.write(`${program.name()}: ${error.message}${advice(error)}\n`)
+    if (error instanceof CommanderError) {
+      process.exitCode = exitStatusOf(error)
+      return
     }
-    process.exitCode = exitStatusOf(error)
+    const full = error instanceof CodedError ? null : diskError(error)
+    if (!full && !(error instanceof CodedError || isFileError(error))) throw error
+    const told = full ?? (error as Error)
+    process.stderr.write(`${program.name()}: ${told.message}${advice(told)}\n`)
+    process.exitCode = exitStatusOf(told)
   }
 }
 
 const isFileError = (error: unknown): error is Error =>
   error instanceof Error && 'syscall' in error && 'path' in error && typeof error.path === 'string'
+
+/** A write that the file system refuses, whatever the program does. */
+export class DiskError extends CodedError<'disk_full' | 'disk_read_only'> {}
+
+const DISK_CODES: Readonly<Record<string, 'disk_full' | 'disk_read_only'>> = {
+  ENOSPC: 'disk_full',
+  EDQUOT: 'disk_full',
+  EROFS: 'disk_read_only',
+}
+const REMEDIES = {
+  disk_full: 'Free some space on that disk, or name a folder on another one with --data-dir, and start again',
+  disk_read_only: 'Make that disk writable, or name a folder on another one with --data-dir, and start again',
+} as const
+
+/** Looks for a full or read-only disk among an error and its causes. @returns  null: there is none */
+export function diskError(error: unknown): DiskError | null {
+  for (let cause = error, depth = 0; cause instanceof Error && depth < 8; cause = cause.cause, depth += 1) {
+    const { code: system, path, syscall } = cause as NodeJS.ErrnoException
+    // Libraries such as LevelDB only put the text of the system into their messages.
+    const found =
+      DISK_CODES[system ?? ''] ?? (/No space left on device|ENOSPC/i.test(cause.message) ? 'disk_full' : undefined)
+    if (found === undefined) continue
+    const what = path ?? cause.message
+    return new DiskError(found, `${what} could not be written${syscall ? ` (${syscall})` : ''}. ${REMEDIES[found]}`, {
+      cause: error,
+    })
+  }
+  return null
+}

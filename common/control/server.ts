@@ -5,6 +5,7 @@ import { createAdaptorServer } from '@hono/node-server'
 import { Hono } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
 import { CodedError } from '../errors/index.js'
+import { limitConnections } from '../http/index.js'
 import { controlAddresses, type TakenAddress } from './address.js'
 import { PRIVATE_FILE } from './owner-only.js'
 
@@ -36,6 +37,8 @@ export interface ControlRoute {
 export class ControlRefusal extends CodedError<'bad_request' | 'unknown_route'> {}
 
 const MAX_BODY_BYTES = 64 * 1024
+/** Open connections. A further one replaces the oldest one without a running request. */
+const MOST_CONNECTIONS = 64
 /** No client on this machine needs this long to send a request, or to read the next piece of an answer. */
 const REQUEST_TIMEOUT_MS = 30_000
 const IDLE_TIMEOUT_MS = 120_000
@@ -74,6 +77,7 @@ async function listening(
   const { address, release } = await take!()
   const server = createAdaptorServer({ fetch: appOf(routes).fetch, overrideGlobalObjects: false }) as Server
   server.requestTimeout = REQUEST_TIMEOUT_MS
+  limitConnections(server, MOST_CONNECTIONS)
   server.setTimeout(IDLE_TIMEOUT_MS)
   try {
     server.listen(address)

@@ -11,6 +11,8 @@ export type BackupErrorCode =
   | 'no_backup'
   /** A file of the backup was changed. */
   | 'damaged'
+  /** The user has not accepted the loss of events. */
+  | 'not_accepted'
   /** A later version of this program made the backup, which this one cannot restore. */
   | 'newer_version'
 

@@ -5,7 +5,7 @@ const [PREPARE, RUN, OBSERVE, ORDER, COPY] = [
   'Run it',
   'Observe it',
   'Change it while it runs',
-  'Copy it',
+  'Copy and repair it',
 ]
 
 /** Groups and examples of the commands. Commands without `--config` in their examples use the run.yaml of the working directory. */
@@ -82,5 +82,6 @@ export const HELP: HelpTable = {
   },
   export: { group: COPY, examples: ['prove-coordinator export my-export --tensorboard'] },
   backup: { group: COPY, examples: ['prove-coordinator backup my-backup'] },
+  repair: { group: COPY, examples: ['prove-coordinator repair', 'prove-coordinator repair --accept-loss'] },
   restore: { group: COPY, examples: ['prove-coordinator restore my-backup --data-dir data'] },
 }

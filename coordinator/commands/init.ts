@@ -98,7 +98,7 @@ function nextSteps(
   { hasDataset, facts }: { readonly hasDataset: boolean; readonly facts: BaseFacts },
 ): string {
   const shown = (path: string): string => relative(process.cwd(), path)
-  const [model, dataset] = [shown(base.path), shown(tasks.dataset)]
+  const [model, dataset] = [shown(base.path), shown(tasks.dataset[0]!)]
   const calibration = `prove-lab calibrate --model ${model} --dataset ${dataset} --out calibration.json`
   const steps: [command: string, why: string][] = [
     [`prove-lab synthesize --out ${dataset}${base.path === DEMO_BASE ? ` ${DEMO_TASKS}` : ''}`, 'makes the tasks'],
@@ -156,7 +156,7 @@ async function examine(
 }
 
 async function promptTokens(dataset: string, tokenizer: Tokenizer, toolCallFormat: string): Promise<number> {
-  const { tasks, environments } = await readTaskSet(dataset, 'train')
+  const { tasks, environments } = await readTaskSet([dataset], 'train')
   const rules = rulesNamed({ ...DEFAULT_RULES, toolCallFormat })
   return longestPrompt(tasks, createEpisodeRuntime(environments, tokenizer, rules))
 }

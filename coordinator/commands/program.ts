@@ -32,6 +32,7 @@ export const PROGRAM: Program = {
     announce: async () => (await import('./orders.js')).addAnnounceCommand,
     export: async () => (await import('./export.js')).addExportCommand,
     backup: async () => (await import('./backup.js')).addBackupCommand,
+    repair: async () => (await import('./repair.js')).addRepairCommand,
     restore: async () => (await import('./restore.js')).addRestoreCommand,
     metrics: async () => (await import('./metrics.js')).addMetricsCommand,
   },

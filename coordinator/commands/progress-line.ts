@@ -13,6 +13,10 @@ export function progressLine(progress: Progress): string | null {
       return `dashboard: ${progress.url}`
     case 'no-dashboard':
       return `no dashboard: ${progress.why} The run continues without it.`
+    case 'backup':
+      return `the run is backed up: ${progress.events} events in ${progress.folder}`
+    case 'no-backup':
+      return `the run could not be backed up: ${progress.why}`
     case 'invitation':
       return invitationLines(progress.invitation, progress.file, progress.reach)
     case 'dry-run':
@@ -81,6 +85,10 @@ function eventLine(event: Extract<Progress, { type: 'event' }>['event']): string
       return `${event.node.slice(-8)} ended its work at version ${event.version}: ${event.reason}${event.detail === '' ? '' : ` (${event.detail})`}`
     case 'attended':
       return 'a volunteer is at work again'
+    case 'relieved':
+      return 'groups, connections and streams are as before again'
+    case 'repaired':
+      return `the log was repaired: ${event.lost} events were lost`
     case 'team-joined':
       return `${event.node.slice(-8)} ${event.team === null ? 'left its team' : `joined the team ${event.team}`}`
     case 'environment-quarantined':
@@ -121,6 +129,7 @@ function eventLine(event: Extract<Progress, { type: 'event' }>['event']): string
     case 'written-by':
     // The alarm says more.
     case 'unattended':
+    case 'strained':
     case 'reopened':
     case 'leased':
     case 'renewed':

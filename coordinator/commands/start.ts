@@ -45,6 +45,7 @@ async function start(options: {
   }
   const coordinator = await startCoordinator({
     config,
+    configFile: options.config,
     trainerFolder,
     python: defaultPython(),
     dryRun: options.dryRun,

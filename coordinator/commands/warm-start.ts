@@ -80,7 +80,7 @@ async function run(options: WarmStartCommandOptions): Promise<void> {
   const lines = createWarmStartLines()
   await interruptible('run the same command again to resume', async (signal) => {
     const { demonstrate: environments, count, steps, tokensPerStep, lr } = options
-    const dataset = options.dataset === undefined ? config.tasks.dataset : resolve(options.dataset)
+    const dataset = options.dataset === undefined ? undefined : resolve(options.dataset)
     const whole: WarmStartOptions = {
       ...{ config, python: defaultPython(), trainerFolder },
       out: options.out === undefined ? undefined : resolve(options.out),

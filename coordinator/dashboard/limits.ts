@@ -4,6 +4,8 @@ export const DASHBOARD_LIMITS = {
   requestBytes: 16 * 1024,
   /** Time to send one request in full, so that slow senders hold no connections. */
   requestTimeoutMs: 30_000,
+  /** Open connections. A further one replaces one of the address with the most. */
+  connections: 512,
   /** Pages that are kept up to date at a time; each is a connection with a file descriptor. */
   livePages: 64,
   /** Shortest time between two updates of a page, which renders the page each time. */

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createAdaptorServer } from '@hono/node-server'
+import { limitConnections } from '../../common/http/index.js'
 import { partsOfAddress, type RunConfig } from '../settings/config.js'
 import { createAccess, readToken } from './access.js'
 import { dashboardApp } from './app.js'
@@ -31,6 +32,7 @@ export async function serveDashboard(
   const app = dashboardApp(parts, access, closing.signal)
   const server = createAdaptorServer({ fetch: app.fetch, overrideGlobalObjects: false }) as Server
   server.requestTimeout = DASHBOARD_LIMITS.requestTimeoutMs
+  limitConnections(server, DASHBOARD_LIMITS.connections)
   try {
     server.listen(port, host)
     await once(server, 'listening')

@@ -1,8 +1,9 @@
 import type { LeaseAsk, RefusalCode } from '../../proto/index.js'
 import type { Clock } from '../../swarm/index.js'
 import type { RunConfiguration } from '../ledger/run-configuration.js'
-import type { RunState } from '../ledger/run-state.js'
+import { originOf, type RunState } from '../ledger/run-state.js'
 import { mostOfBatch, shareAmong } from './batch-shares.js'
+import { createUnmetOrigins, hasPlaceNextToOthers } from './block-places.js'
 import type { FirstLeases } from './first-leases.js'
 import { capacityForLeases } from './lease-capacity.js'
 import { fitOf, type GroupTime, groupTime, LONGEST_DURATIONS, tooSlowLine } from './lease-fit.js'
@@ -12,7 +13,7 @@ export interface LeaseAdmissionParts {
   readonly firstLeases: FirstLeases
   /** Returns the block of network addresses that a node is connected from; null: unknown. */
   readonly addressBlockOf: (node: string) => string | null
-  readonly clock: Pick<Clock, 'now'>
+  readonly clock: Pick<Clock, 'now' | 'elapsedMs'>
 }
 
 /** Decides whether a node may have a further lease. Every decision is a function of the run's state. */
@@ -30,13 +31,26 @@ export interface LeaseAdmission {
 }
 
 export function createLeaseAdmission({ firstLeases, addressBlockOf, clock }: LeaseAdmissionParts): LeaseAdmission {
-  const placeOf = (state: RunState, node: string): boolean =>
-    hasPlace(
+  const unmet = createUnmetOrigins(clock)
+  const capacityOf = (state: RunState): number =>
+    capacityForLeases(state, state.round!.configuration, clock.now(), firstLeases.open(state))
+
+  const placeOf = (state: RunState, node: string): boolean => {
+    const capacity = capacityOf(state)
+    if (capacity <= 0) return false
+    const origin = originOf(node, addressBlockOf(node))
+    if (state.kindOf(node) === 'proven')
+      return !unmet.hasOther(origin) || hasPlaceNextToOthers(state.openLeasesFrom(origin), capacity)
+    return hasPlace(
       state,
       state.round!.configuration,
       { node, addressBlock: addressBlockOf(node) },
       exemptLeases(firstLeases, state),
     )
+  }
+
+  const debtOf = (state: RunState, node: string): number =>
+    state.reliabilityOf(node, addressBlockOf(node)) < 1 ? state.debtOf(node) : 0
 
   const groupTimeOf = (state: RunState, node: string, { tokensPerSecond }: LeaseAsk): GroupTime | null => {
     const speed = {
@@ -65,17 +79,27 @@ export function createLeaseAdmission({ firstLeases, addressBlockOf, clock }: Lea
       : 'fits'
     if (fit === 'too_slow') return fit
     if (!state.isAdmitted(node)) return 'not_registered'
-    if (openLeases.size >= configuration.leases.perNode || fit !== 'fits') return 'too_many_leases'
-    if (capacityForLeases(state, configuration, firstLeases.open(state)) <= 0) return 'no_work'
+    if (openLeases.size + debtOf(state, node) >= configuration.leases.perNode || fit !== 'fits')
+      return 'too_many_leases'
+    // A newcomer may get a first lease in addition to the capacity, see `first-leases.ts`.
+    const mayBeFirst = state.kindOf(node) === 'untried' && openLeases.size === 0
+    if (!mayBeFirst && !placeOf(state, node)) return 'no_work'
     const supplied = state.trainableCountOf(node, configuration.maxStaleness) + openLeases.size
     return supplied >= (configuration.maxStaleness + 1) * mostOf(state, node, configuration) ? 'influence_cap' : null
   }
 
   return {
     refusalOf,
-    shortageOf: (state, node, ask) =>
-      refusalOf(state, node, ask) ?? (placeOf(state, node) ? 'rate_limited' : 'no_work'),
-    detailOf: (reason, state, node, ask) => detailFor(reason, state, node, groupTimeOf(state, node, ask)),
+    shortageOf(state, node, ask) {
+      const reason = refusalOf(state, node, ask) ?? (placeOf(state, node) ? 'rate_limited' : 'no_work')
+      if (reason === 'no_work' && state.round) unmet.note(originOf(node, addressBlockOf(node)))
+      return reason
+    },
+    detailOf(reason, state, node, ask) {
+      const debt = debtOf(state, node)
+      if (reason === 'too_many_leases' && debt > 0) return debtLine(debt, state.round!.configuration.maxStaleness)
+      return detailFor(reason, state, node, groupTimeOf(state, node, ask))
+    },
     hasPlace: placeOf,
     groupTimeOf,
   }
@@ -86,6 +110,9 @@ export const exemptLeases =
   (firstLeases: FirstLeases, state: RunState): ExemptLeases =>
   (origin) =>
     firstLeases.open(state, origin)
+
+const debtLine = (debt: number, maxStaleness: number): string =>
+  `this node has abandoned more leases than are forgiven, and still owes ${debt}. Each takes one of its places until a version more than ${maxStaleness} later is published`
 
 function detailFor(
   reason: RefusalCode,

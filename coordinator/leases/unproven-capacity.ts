@@ -31,8 +31,11 @@ function unprovenPart(
   const [all, own] = [held(), held(origin)]
   const capacity = (maxStaleness + 1) * batchGroups
   const part = state.reliable.size > 0 ? capacity / 2 : capacity
+  // New keys of a block answer for what its other keys have abandoned, unless that is forgiven.
+  const owed = state.reliabilityOfBlock(origin) < 1 ? state.owedFrom(origin) : 0
   return {
     own: own.untried + own.doubtful,
+    owed,
     free: part - all.untried - all.doubtful,
     hasPlaceForDoubtful: own.doubtful < part / 2 - all.doubtful,
   }
@@ -47,8 +50,15 @@ export function hasPlace(
 ): boolean {
   const kind = state.kindOf(node)
   if (kind === 'proven') return true
-  const { own, free, hasPlaceForDoubtful } = unprovenPart(state, configuration, originOf(node, addressBlock), exempt)
-  return own < free && (kind === 'untried' || hasPlaceForDoubtful)
+  const { own, owed, free, hasPlaceForDoubtful } = unprovenPart(
+    state,
+    configuration,
+    originOf(node, addressBlock),
+    exempt,
+  )
+  // A neighbour of keys that abandon leases still finds one place.
+  const ofBlock = own === 0 ? 0 : own + owed
+  return ofBlock < free && (kind === 'untried' || hasPlaceForDoubtful)
 }
 
 /**

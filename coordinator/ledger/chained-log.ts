@@ -1,4 +1,4 @@
-import { dirname } from 'node:path'
+import { dirname, join } from 'node:path'
 import type { RunEvent } from './events.js'
 import {
   chain,
@@ -220,7 +220,7 @@ export const logIsGone = (name: string, head: LogHead, headPath: string): StoreE
 
 /** Returns instructions for the operator. Continuing with a shorter log would verify, pay and train forgotten groups again. */
 const whatToDo = (name: string): string =>
-  `The run cannot continue from there. Keep ${dirname(name)} as it is, and restore a backup into an empty folder: prove-coordinator restore <backup> --data-dir <folder>. (Make backups with: prove-coordinator backup <folder>.)`
+  `The run cannot continue from there. Keep ${dirname(name)} as it is, and restore the newest backup of ${join(dirname(name), 'backups')} into an empty folder: prove-coordinator restore <backup> --data-dir <folder>. Without a backup, prove-coordinator repair --data-dir ${dirname(name)} shows what a shorter log would lose.`
 
 const olderVersion = (name: string): StoreError =>
   new StoreError(

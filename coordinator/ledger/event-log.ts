@@ -103,6 +103,17 @@ export async function openRecordStore(directory: string): Promise<RecordStore> {
   }
 }
 
+/**
+ * Rebuilds the index of a database from its files. Records of damaged files may be lost.
+ * @throws StoreError `unreadable`
+ */
+export async function repairRecordStore(directory: string): Promise<void> {
+  const { repair } = Level as unknown as { repair(location: string): Promise<void> }
+  await repair.call(Level, directory).catch((cause: Error) => {
+    throw new StoreError('unreadable', `${directory}: ${cause.message}`, { cause })
+  })
+}
+
 const exists = (path: string): Promise<boolean> =>
   stat(path).then(
     () => true,

@@ -56,6 +56,14 @@ const absence = z.object({
 })
 export type Absence = z.output<typeof absence>
 
+/** What is scarce, or fell to a fraction of what it was. Groups are counted per minute. */
+const strain = { what: z.enum(['groups', 'connections', 'streams']), before: number.min(0), now: number.min(0) }
+export type Strain = Readonly<z.output<z.ZodObject<typeof strain>>>
+/** Causes of it that the coordinator sees. */
+export const STRAIN_REASONS = ['streams_full', 'disconnected', 'audits_behind', 'leases_held'] as const
+const strainCause = z.object({ reason: z.enum(STRAIN_REASONS), detail: z.string().max(1024) })
+export type StrainCause = Readonly<z.output<typeof strainCause>>
+
 /** A changed field of the run configuration, by its path; values as JSON. */
 const configurationChange = z.object({ field: text, from: text, to: text })
 
@@ -171,6 +179,15 @@ export const EVENTS = {
   }),
   /** A volunteer is at work again, on this version. */
   attended: z.object({ version: count }),
+  /**
+   * Groups or connections fell to a fraction of what they were, or peers find no free stream. Recorded again when the causes change. `groups`
+   * are per minute.
+   */
+  strained: z.object({ version: count, ...strain, causes: z.array(strainCause).max(16).readonly() }),
+  /** That is over. */
+  relieved: z.object({ version: count }),
+  /** The operator accepted the loss of the events after the previous one, whose log was damaged (`prove-coordinator repair`). */
+  repaired: z.object({ lost: count }),
   /** A node got a lease for a group of a task. */
   leased: z.object({
     leaseId: lease,

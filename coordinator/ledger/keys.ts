@@ -1,4 +1,14 @@
 import { LIMITS } from '../../proto/index.js'
+import {
+  afterDelivery,
+  afterLateDelivery,
+  afterLoss,
+  type DeliveryRecord,
+  expectedShare,
+  NO_LEASES,
+  reliabilityOf,
+  withBlock,
+} from './delivery-record.js'
 import { type DeliveryRate, rateAfter, type TimedGroup, usualAfter } from './delivery-rate.js'
 import type { OpenLeases } from './open-leases.js'
 import { Reputation } from './reputation.js'
@@ -16,12 +26,13 @@ export interface NodeState {
   abandoned: number
   addressBlock: string | null
   deliveryRate: DeliveryRate | null
+  record: DeliveryRecord
 }
 
 /** Approximate number of leases that count for the yield of keys without a record. */
 const YIELD_MEMORY = 16
 
-type Snapshot = Pick<StateSnapshot, 'nodes' | 'reliable' | 'suppliers'>
+type Snapshot = Pick<StateSnapshot, 'nodes' | 'reliable' | 'suppliers' | 'blocks'>
 
 /** Records of all keys, and the keys at work. */
 export class Keys {
@@ -31,6 +42,8 @@ export class Keys {
   unprovenYield = 1
   usualTokens: number | null = null
   readonly #open: OpenLeases
+  /** Records of blocks of addresses. */
+  readonly #blocks = new Map<string, DeliveryRecord>()
 
   /** @param open  is informed of the kind of each key */
   constructor(open: OpenLeases) {
@@ -46,11 +59,13 @@ export class Keys {
       })),
       reliable: [...this.reliable],
       suppliers: [...this.suppliers.keys()],
+      blocks: [...this.#blocks].map(([block, { delivered, lost }]) => [block, delivered, lost]),
     }
   }
 
-  static of({ nodes, reliable, suppliers }: Snapshot, open: OpenLeases): Keys {
+  static of({ nodes, reliable, suppliers, blocks }: Snapshot, open: OpenLeases): Keys {
     const keys = new Keys(open)
+    for (const [block, delivered, lost] of blocks) keys.#blocks.set(block, { delivered, lost })
     for (const node of reliable) keys.reliable.add(node)
     for (const record of nodes) {
       const { node, lastLease, reputation, verdicts } = record
@@ -75,6 +90,7 @@ export class Keys {
         abandoned: 0,
         addressBlock: null,
         deliveryRate: null,
+        record: NO_LEASES,
       }
       this.all.set(node, record)
     }
@@ -101,12 +117,47 @@ export class Keys {
     this.reliable.add(record.node)
   }
 
-  abandon(record: NodeState): void {
+  /** Notes an abandoned lease. @param addressBlock  of the lease. @param wasLost  whether it was abandoned before */
+  abandon(record: NodeState, addressBlock: string | null, wasLost: boolean): void {
     this.noteYield(record.node, false)
+    if (!wasLost) this.#noteRecord(record, addressBlock, afterLoss)
     record.lastLease = 'abandoned'
     record.abandoned += 1
     this.reliable.delete(record.node)
     this.reclassify(record)
+  }
+
+  /** Notes that a lease ended with an accepted group. @param wasLost  whether it was abandoned before */
+  noteDelivery(record: NodeState, addressBlock: string | null, wasLost: boolean): void {
+    this.#noteRecord(record, addressBlock, wasLost ? afterLateDelivery : afterDelivery)
+  }
+
+  #noteRecord(
+    record: NodeState,
+    addressBlock: string | null,
+    change: (record: DeliveryRecord) => DeliveryRecord,
+  ): void {
+    record.record = change(record.record)
+    if (addressBlock !== null) this.#blocks.set(addressBlock, change(this.#blocks.get(addressBlock) ?? NO_LEASES))
+  }
+
+  /** Returns the share of its leases that a key delivers, see `reliabilityOf`. @param addressBlock  of its connection */
+  reliabilityOf(node: string, addressBlock: string | null): number {
+    return reliabilityOf(this.#recordOf(node, addressBlock))
+  }
+
+  /** Returns the share of its next leases that a key is expected to deliver. */
+  expectedOf(node: string, addressBlock: string | null): number {
+    return expectedShare(this.#recordOf(node, addressBlock))
+  }
+
+  reliabilityOfBlock(block: string): number {
+    return reliabilityOf(this.#blocks.get(block) ?? NO_LEASES)
+  }
+
+  #recordOf(node: string, addressBlock: string | null): DeliveryRecord {
+    const own = this.all.get(node)?.record ?? NO_LEASES
+    return addressBlock === null ? own : withBlock(own, this.#blocks.get(addressBlock) ?? NO_LEASES)
   }
 
   /** Updates the kind of a key after its record changed. */

@@ -73,6 +73,9 @@ export function checkVersionIn(record: string): void {
   if (event) checkVersion(event)
 }
 
+/** Returns the event of a stored record, without a check of its place in the chain; undefined if there is none. */
+export const storedEvent = (record: string): RunEvent | undefined => parseEvent(jsonOf(RECORD.exec(record)?.[2] ?? ''))
+
 /** Returns the hash that a stored record names, unchecked; undefined if the text is no record. */
 export const namedHash = (record: string): string | undefined => RECORD.exec(record)?.[1]
 

@@ -1,4 +1,5 @@
 import { Deadlines } from './deadlines.js'
+import { type LeaseTerm, LeasesInTerm } from './leases-in-term.js'
 import { type KeyKind, type LeaseRecord, originOf } from './run-state.js'
 import type { StateSnapshot } from './state-snapshot.js'
 
@@ -21,20 +22,25 @@ export class OpenLeases {
   readonly #ofKind: Record<KeyKind, number> = { proven: 0, untried: 0, doubtful: 0 }
   readonly #ofOrigin = new Map<string, number>()
   readonly #deadlines = new Deadlines()
+  readonly #terms = new Map<string, LeaseTerm>()
+  readonly #inTerm = new LeasesInTerm()
 
   get entries(): StateSnapshot['open'] {
-    return [...this.all.keys()].map((leaseId) => [leaseId, this.#renewed.has(leaseId)])
+    return [...this.all.keys()].map((leaseId) => {
+      const { expected, untilMs } = this.#terms.get(leaseId)!
+      return [leaseId, this.#renewed.has(leaseId), expected, untilMs]
+    })
   }
 
-  /** @param leases  open leases, and whether each is past its first deadline */
-  static of(leases: Iterable<readonly [LeaseRecord, boolean]>): OpenLeases {
+  /** @param leases  open leases, whether each is past its first deadline, and the capacity that it takes */
+  static of(leases: Iterable<readonly [LeaseRecord, boolean, LeaseTerm]>): OpenLeases {
     const open = new OpenLeases()
-    for (const [lease, isRenewed] of leases) open.open(lease, isRenewed)
+    for (const [lease, isRenewed, term] of leases) open.open(lease, term, isRenewed)
     return open
   }
 
   /** Adds a lease. @param isLong  its first deadline is later than usual, so it counts as renewed */
-  open(lease: LeaseRecord, isLong = false): void {
+  open(lease: LeaseRecord, term: LeaseTerm, isLong = false): void {
     const { leaseId, node } = lease
     this.all.set(leaseId, lease)
     const own = this.#ofNode.get(node)
@@ -43,6 +49,8 @@ export class OpenLeases {
     if (isLong) this.#renewed.add(leaseId)
     else add(this.#inFirstTerm, node, 1)
     this.#count(lease, this.kindOf(node), 1)
+    this.#terms.set(leaseId, term)
+    this.#inTerm.add(leaseId, this.kindOf(node), term)
     this.#addDeadline(lease)
   }
 
@@ -68,6 +76,8 @@ export class OpenLeases {
     if (own.size === 0) this.#ofNode.delete(node)
     if (!this.#renewed.delete(leaseId)) add(this.#inFirstTerm, node, -1)
     this.#count(lease, this.kindOf(node), -1)
+    this.#terms.delete(leaseId)
+    this.#inTerm.remove(leaseId)
     return lease
   }
 
@@ -78,6 +88,7 @@ export class OpenLeases {
     for (const lease of this.of(node).values()) {
       this.#count(lease, before, -1)
       this.#count(lease, kind, 1)
+      this.#inTerm.classify(lease.leaseId, kind)
     }
     if (kind === 'untried') this.#kinds.delete(node)
     else this.#kinds.set(node, kind)
@@ -89,6 +100,16 @@ export class OpenLeases {
 
   count(kind: KeyKind, origin?: string): number {
     return origin === undefined ? this.#ofKind[kind] : (this.#ofOrigin.get(`${kind} ${origin}`) ?? 0)
+  }
+
+  /** Number of leases from an origin, of keys of any kind. */
+  countFrom(origin: string): number {
+    return this.count('proven', origin) + this.count('untried', origin) + this.count('doubtful', origin)
+  }
+
+  /** Returns the capacity that leases of a kind of keys take, see `LeasesInTerm`. */
+  taken(kind: KeyKind, nowMs: number): number {
+    return this.#inTerm.taken(kind, nowMs)
   }
 
   /** Whether a node has a lease within its first deadline. */

@@ -25,6 +25,7 @@ export interface RunRecords {
   readonly orders: Orders
   enabledSinceRound: boolean
   unattended: EventOf<'unattended'> | null
+  strain: EventOf<'strained'> | null
   readonly curriculum: Curriculum
   readonly batches: Batches
   scores: readonly EventOf<'scored'>[]
@@ -50,6 +51,7 @@ export function openRecords(): RunRecords {
     orders: new Orders(),
     enabledSinceRound: false,
     unattended: null,
+    strain: null,
     curriculum: new Curriculum(),
     batches: new Batches(),
     scores: [],
@@ -85,6 +87,7 @@ export function snapshotOf(records: RunRecords): StateSnapshot {
         pendingBatch: records.batches.pending?.batchId ?? null,
         enabledSinceRound: records.enabledSinceRound,
         unattended: records.unattended,
+        strain: records.strain,
         ...{ pause, announcement, rollback },
       },
     ],
@@ -101,6 +104,7 @@ export function recordsOf(snapshot: StateSnapshot): RunRecords {
     pendingBatch,
     enabledSinceRound,
     unattended,
+    strain,
     ...inForce
   } = known(snapshot.rest[0], 'the rest')
   const rounds = Rounds.of(snapshot)
@@ -115,7 +119,7 @@ export function recordsOf(snapshot: StateSnapshot): RunRecords {
   for (const { node, reputation } of keys.all.values()) if (reputation.isHeldBack) groups.usable.exclude(node)
   const pending = snapshot.batches.find(({ batchId }) => batchId === pendingBatch)
   return {
-    ...{ writtenBy, rounds, keysWaiting, leases, groups, keys, orders, enabledSinceRound, unattended },
+    ...{ writtenBy, rounds, keysWaiting, leases, groups, keys, orders, enabledSinceRound, unattended, strain },
     registered: new Map(snapshot.registered),
     teams: new Map(snapshot.teams),
     withdrawn: new Set(snapshot.withdrawn),

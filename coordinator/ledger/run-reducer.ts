@@ -37,7 +37,7 @@ export class RunReducer extends RunView {
         this.records.rounds.publish(event)
         this.records.batches.lineage.published(event)
         this.#beginRound()
-        this.records.leases.settleAll()
+        this.records.leases.expire(this.#oldestOwed)
         this.#forget(event)
         break
       case 'reopened':
@@ -56,6 +56,7 @@ export class RunReducer extends RunView {
         else this.records.teams.set(event.node, event.team)
         break
       case 'left':
+      case 'repaired':
         break
       case 'unattended':
         this.records.unattended = event
@@ -63,13 +64,14 @@ export class RunReducer extends RunView {
       case 'attended':
         this.records.unattended = null
         break
+      case 'strained':
+        this.records.strain = event
+        break
+      case 'relieved':
+        this.records.strain = null
+        break
       case 'leased':
-        this.records.leases.give(event, {
-          isOfRound: event.round === this.round?.round,
-          isLong:
-            this.round !== undefined && event.deadlineMs - event.atMs > this.round.configuration.leases.durationMs,
-        })
-        this.records.keys.noteSupplier(event.node)
+        this.#give(event)
         break
       case 'renewed':
         this.records.keys.noteSupplier(this.records.leases.renew(event.leaseId, event.deadlineMs).node)
@@ -81,8 +83,12 @@ export class RunReducer extends RunView {
           this.records.keys.noteSupplier(lease.node)
           break
         }
-        this.records.keys.abandon(this.records.keys.get(lease.node))
-        if (lease.version === this.current?.version && !this.records.orders.droppedTasks.has(lease.taskIndex))
+        this.records.keys.abandon(
+          this.records.keys.get(lease.node),
+          lease.addressBlock ?? null,
+          this.records.leases.end(lease.node, lease.leaseId),
+        )
+        if (lease.version >= this.#oldestOwed && !this.records.orders.droppedTasks.has(lease.taskIndex))
           this.records.leases.owe(lease)
         break
       }
@@ -143,6 +149,24 @@ export class RunReducer extends RunView {
     }
   }
 
+  /** Oldest version of which an abandoned lease stays owed: a group for an older one could not be trained on. */
+  get #oldestOwed(): number {
+    return (this.current?.version ?? 0) - (this.configuration?.maxStaleness ?? 0)
+  }
+
+  #give(event: EventOf<'leased'>): void {
+    const { round } = this
+    const { keys, leases } = this.records
+    const durationMs = round?.configuration.leases.durationMs ?? 0
+    const addressBlock = event.addressBlock ?? null
+    leases.give(event, {
+      isOfRound: event.round === round?.round,
+      isLong: round !== undefined && event.deadlineMs - event.atMs > durationMs,
+      term: { expected: keys.expectedOf(event.node, addressBlock), untilMs: event.atMs + durationMs },
+    })
+    keys.noteSupplier(event.node)
+  }
+
   #applyOrder(event: OrderEvent): void {
     this.records.orders.apply(event)
     switch (event.type) {
@@ -185,13 +209,14 @@ export class RunReducer extends RunView {
   #applyJudged(event: JudgedGroup): void {
     const { leaseId, node, accepted, code } = event
     if (this.records.leases.open.close(leaseId)) this.records.keys.noteYield(node, accepted)
-    this.records.leases.settle(node, leaseId)
+    const wasLost = this.records.leases.end(node, leaseId)
     // A forgotten lease can only get a refusal, for being late.
     if (this.leases.has(leaseId)) this.records.groups.judged.set(leaseId, event)
     const record = this.records.keys.get(node)
     this.records.keys.noteVerdict(record, event)
     record.credit += event.credit
     record.addressBlock = event.addressBlock
+    if (accepted) this.records.keys.noteDelivery(record, event.addressBlock, wasLost)
     if (accepted) this.#accept(record, event)
     else this.#refuse(record, code!, event.atMs)
     this.records.keys.reclassify(record)

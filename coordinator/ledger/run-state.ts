@@ -3,6 +3,7 @@ import type { EarlierGroup } from '../../rollout/verification/index.js'
 import type { DoubtedBatch } from './batched-on-trust.js'
 import type { Curriculum } from './curriculum.js'
 import type { DeliveryRate } from './delivery-rate.js'
+import type { DeliveryRecord } from './delivery-record.js'
 import type { EventOf } from './events.js'
 import type { RunOrders } from './orders.js'
 import type { Reputation } from './reputation.js'
@@ -90,6 +91,8 @@ export interface NodeRecord {
   readonly addressBlock: string | null
   /** Measured speed; null: unknown. */
   readonly deliveryRate: DeliveryRate | null
+  /** Its recent leases. */
+  readonly record: DeliveryRecord
 }
 
 /**
@@ -153,6 +156,8 @@ export interface RunState {
   readonly orders: RunOrders
   /** Newest record that no volunteer is at work; null: some are, or the run has just begun. */
   readonly unattended: EventOf<'unattended'> | null
+  /** Newest record of what fell to a fraction of what it was; null: nothing. */
+  readonly strain: EventOf<'strained'> | null
   /** Whether an environment was enabled since the round in force opened, which gives no leases for its tasks yet. */
   readonly enabledSinceRound: boolean
   /** Served versions that were withdrawn by a rollback. */
@@ -186,6 +191,13 @@ export interface RunState {
   openLeasesOf(node: string): ReadonlyMap<string, LeaseRecord>
   /** Number of open leases of a kind of keys. @param origin  see `originOf`; by default all origins */
   openLeasesBy(kind: KeyKind, origin?: string): number
+  /** Number of open leases from an origin. */
+  openLeasesFrom(origin: string): number
+  /**
+   * Returns the capacity that open leases take: of proven keys the expected number of groups, of other keys the number of leases. Leases
+   * that are held for longer than one duration take none.
+   */
+  capacityTakenBy(kind: KeyKind, nowMs: number): number
   /** Share of the recent leases of unproven keys that ended with an accepted group; 1 before the first ended. */
   readonly unprovenYield: number
   /** Tokens that a usual group samples in all its rollouts; null: unknown. */
@@ -211,6 +223,16 @@ export interface RunState {
   readonly isBatchAudited: boolean
   /** Returns an abandoned lease of the node, of the version and the run configuration in force. */
   owedLease(node: string): LeaseRecord | undefined
+  /** Returns the number of leases of earlier versions that a node abandoned and still owes. They expire with their version. */
+  debtOf(node: string): number
+  /** Returns the number of abandoned leases from an origin. */
+  owedFrom(origin: string): number
+  /**
+   * Returns the share of its leases that a key delivers, without forgiven losses. A key with few leases is also judged by its block.
+   * @param addressBlock  by default that of its last group
+   */
+  reliabilityOf(node: string, addressBlock?: string | null): number
+  reliabilityOfBlock(block: string): number
   /** Returns the newest replayed and accepted groups of a task, oldest first. */
   acceptedOfTask(taskIndex: number): readonly ComparedGroup[]
   /**

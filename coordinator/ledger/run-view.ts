@@ -51,6 +51,10 @@ export class RunView implements RunState {
     return this.records.unattended
   }
 
+  get strain(): EventOf<'strained'> | null {
+    return this.records.strain
+  }
+
   get enabledSinceRound(): boolean {
     return this.records.enabledSinceRound
   }
@@ -193,7 +197,23 @@ export class RunView implements RunState {
   }
 
   owedLease(node: string): LeaseRecord | undefined {
-    return this.records.leases.owedTo(node)
+    return this.records.leases.owedTo(node, this.current?.version ?? 0)
+  }
+
+  debtOf(node: string): number {
+    return this.records.leases.debtOf(node, this.current?.version ?? 0)
+  }
+
+  owedFrom(origin: string): number {
+    return this.records.leases.owedFrom(origin)
+  }
+
+  reliabilityOf(node: string, addressBlock = this.nodes.get(node)?.addressBlock ?? null): number {
+    return this.records.keys.reliabilityOf(node, addressBlock)
+  }
+
+  reliabilityOfBlock(block: string): number {
+    return this.records.keys.reliabilityOfBlock(block)
   }
 
   acceptedOfTask(taskIndex: number): readonly ComparedGroup[] {
@@ -214,6 +234,14 @@ export class RunView implements RunState {
 
   openLeasesBy(kind: KeyKind, origin?: string): number {
     return this.records.leases.open.count(kind, origin)
+  }
+
+  openLeasesFrom(origin: string): number {
+    return this.records.leases.open.countFrom(origin)
+  }
+
+  capacityTakenBy(kind: KeyKind, nowMs: number): number {
+    return this.records.leases.open.taken(kind, nowMs)
   }
 
   get firstToLapse(): LeaseRecord | undefined {

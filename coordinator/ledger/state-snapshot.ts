@@ -109,13 +109,18 @@ export const SECTIONS = {
     abandoned: count,
     addressBlock: text.nullable(),
     deliveryRate: z.object({ ms: number, tokens: number, groups: count, atMs: number }).nullable(),
+    record: z.object({ delivered: number, lost: number }),
   }),
   reliable: text,
   suppliers: text,
+  /** Delivered and lost leases of each block of addresses. */
+  blocks: z.tuple([text, number, number]),
   leases: event('leased'),
-  /** Open leases, and whether each is past its first deadline. */
-  open: z.tuple([text, z.boolean()]),
+  /** Open leases, whether each is past its first deadline, and the capacity that it takes with the end of that. */
+  open: z.tuple([text, z.boolean(), number, number]),
   owed: text,
+  /** Open leases that were abandoned before. */
+  retaken: text,
   nextIndex: z.tuple([text, count]),
   judged: event('judged'),
   accepted: text,
@@ -163,6 +168,7 @@ export const SECTIONS = {
     pendingBatch: text.nullable(),
     enabledSinceRound: z.boolean(),
     unattended: event('unattended').nullable(),
+    strain: event('strained').nullable(),
     pause: order.nullable(),
     announcement: order.extend({ message: text, addresses: names }).nullable(),
     rollback: order.extend({ version: count }).nullable(),

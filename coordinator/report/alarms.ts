@@ -1,10 +1,11 @@
 import { FAR_OFF, learningRateFor, sizeOf } from '../settings/learning-rates.js'
 import { absenceText } from './absence-words.js'
 import type { RunReport } from './run-report.js'
+import { strainText } from './strain-words.js'
 import type { VersionReport } from './version-report.js'
 
 export const ALARM_CODES = [
-  'no_volunteers',
+  ...(['no_volunteers', 'strained'] as const),
   ...(['nothing_solved', 'no_calls', 'little_reward', 'mostly_zero_variance', 'mostly_refused'] as const),
   ...(['calls_run_away', 'rollouts_cut', 'steps_skipped', 'reward_falls'] as const),
   'learning_rate',
@@ -51,6 +52,7 @@ export function alarmsOf(run: RunReport): Alarm[] {
   const work = workOf(run)
   const alarms: (Alarm | null)[] = [
     noVolunteers(run),
+    strained(run),
     nothingSolved(work),
     noCalls(run),
     littleReward(work),
@@ -123,6 +125,12 @@ function noVolunteers({ unattended, versions, configuration, orders }: RunReport
   const isComplete = versions.length > (configuration?.versions ?? Number.POSITIVE_INFINITY)
   if (!unattended || isComplete || orders.pause) return null
   return { code: 'no_volunteers', text: absenceText(unattended) }
+}
+
+function strained({ strain, versions, configuration, orders }: RunReport): Alarm | null {
+  const isComplete = versions.length > (configuration?.versions ?? Number.POSITIVE_INFINITY)
+  if (!strain || isComplete || orders.pause) return null
+  return { code: 'strained', text: strainText(strain) }
 }
 
 function nothingSolved(work: Work | null): Alarm | null {

@@ -33,6 +33,8 @@ export interface RunReport {
   readonly orders: RunOrders
   /** Newest record that no volunteer is at work; null: some are. */
   readonly unattended: EventOf<'unattended'> | null
+  /** Newest record of what fell to a fraction of what it was; null: nothing. */
+  readonly strain: EventOf<'strained'> | null
   /** Batch that the trainer works on. */
   readonly pendingBatch: string | null
   /** Expected time of the last version at the speed of the newest ones; null: complete, or too early for a forecast. */
@@ -69,6 +71,7 @@ export class RunTally {
   #audits = { passed: 0, failed: 0 }
   #doubtedGroups = 0
   #unattended: EventOf<'unattended'> | null = null
+  #strain: EventOf<'strained'> | null = null
 
   add(event: RunEvent): void {
     this.#startedAtMs ??= event.atMs
@@ -111,6 +114,12 @@ export class RunTally {
         return
       case 'attended':
         this.#unattended = null
+        return
+      case 'strained':
+        this.#strain = event
+        return
+      case 'relieved':
+        this.#strain = null
         return
       case 'leased':
         this.#openLeases.add(event.leaseId)
@@ -185,6 +194,7 @@ export class RunTally {
       quarantinedEnvironments: [...this.#quarantinedEnvironments],
       orders: this.#orders,
       unattended: this.#unattended,
+      strain: this.#strain,
       pendingBatch: this.#pendingBatch?.batchId ?? null,
       completeAtMs: this.#completeAtMs(),
     }

@@ -10,6 +10,7 @@ import { nameDoubtedBatches } from './doubted-batches.js'
 import { keepHouse } from './housekeeping.js'
 import { announceAddresses } from './own-addresses.js'
 import type { RunServices } from './services.js'
+import type { StrainWatch } from './strain-watch.js'
 
 export interface BackgroundParts {
   readonly host: SwarmHost
@@ -20,6 +21,7 @@ export interface BackgroundParts {
   readonly publisher: Publisher
   readonly services: RunServices
   readonly attendance: Attendance
+  readonly strain: StrainWatch
   readonly notices: AddressNotices
   /** File of the address notice that was published last. */
   readonly addressNotice: string
@@ -29,8 +31,8 @@ export interface BackgroundParts {
 
 /** Runs housekeeping, gossip to the nodes and announcements of the coordinator's addresses, until the signal fires. */
 export async function runBackground(parts: BackgroundParts, signal: AbortSignal): Promise<void> {
-  const { host, key, recorder, leases, intake, publisher, services, attendance, notices, addressNotice, isWanted } =
-    parts
+  const { host, key, recorder, leases, intake, publisher, services, attendance, strain } = parts
+  const { notices, addressNotice, isWanted } = parts
   const { clock, logger } = host
   await Promise.all([
     keepHouse(
@@ -40,6 +42,7 @@ export async function runBackground(parts: BackgroundParts, signal: AbortSignal)
         openRound: () => publisher.openRound(),
         auditSuspects: () => intake.auditSuspects(),
         lookForVolunteers: () => attendance.look(),
+        lookForStrain: () => strain.look(),
         nameDoubtedBatches: () => nameDoubtedBatches(recorder, clock),
         clock,
         logger: logger.child({ part: 'housekeeping' }),

@@ -8,6 +8,7 @@ import {
   keepNeighbours,
   type Metrics,
   openAddressNotices,
+  type PeerStanding,
   type SnapshotExchange,
   type SwarmHost,
 } from '../../swarm/index.js'
@@ -38,6 +39,7 @@ import { openPeerFile } from './peer-file.js'
 import type { StartScope } from './progress.js'
 import { createProviders } from './providers.js'
 import { type RunServices, serveRun } from './services.js'
+import { createStrainWatch } from './strain-watch.js'
 
 /** Dependencies of a coordinator. */
 export interface CoordinatorParts {
@@ -98,8 +100,12 @@ export async function openCoordinator(parts: CoordinatorParts): Promise<Coordina
   }
   try {
     const losses = createDiskLosses(metrics, logger)
+    const { uploadKiB } = config
+    if (uploadKiB !== undefined) host.serving.limitUpload(() => uploadKiB * 1024)
+    host.serving.knowStandings((peer) => standingIn(state, peer))
     const { notices, neighbours, snapshots, files } = await openArtifacts(parts, losses, { cleanUp, signal })
     const addressBlockOf = noteAddresses(host, signal)
+    const capacity = (): number => capacityOf(state, clock.now())
     const opened = await openIntake({ ...parts, losses, addressBlockOf }, { cleanUp, signal })
     const { bodies, judgedBodies, judge, intake } = opened
     const failure = Promise.race([opened.failure, recorder.failure])
@@ -110,6 +116,10 @@ export async function openCoordinator(parts: CoordinatorParts): Promise<Coordina
     const leases = createLeaseService({ tasks, recorder, registrationMs, addressBlockOf, metrics, clock })
     const idle = createIdleNodes(clock)
     const attendance = createAttendance({ host, recorder, signal })
+    const strain = createStrainWatch({
+      ...{ host, recorder, capacity, signal },
+      isAuditBehind: () => parts.auditor?.isBehind ?? false,
+    })
     const providers = createProviders({
       host,
       policyInForce: () => state.round?.policyId ?? null,
@@ -121,7 +131,7 @@ export async function openCoordinator(parts: CoordinatorParts): Promise<Coordina
       ...{ config, taskSet, recorder, blobs, files, losses, jobs: folder.jobs, snapshots, host, key, signal },
       frame: () => policyFrame(state.configuration!, environments),
       manifests: folder.manifests,
-      demand: () => ({ capacity: capacityOf(state), waiting: idle.count() }),
+      demand: () => ({ capacity: capacity(), waiting: idle.count() }),
       providers: () => providers.forAnyone(),
     })
     const services = await serveRun({ host, key, recorder, leases, intake, bodies, idle, attendance, providers })
@@ -133,9 +143,9 @@ export async function openCoordinator(parts: CoordinatorParts): Promise<Coordina
       async run(trainer) {
         const background = runBackground(
           {
-            ...{ host, key, recorder, leases, intake, publisher, services, attendance, notices },
+            ...{ host, key, recorder, leases, intake, publisher, services, attendance, strain, notices },
             addressNotice: folder.addressNotice,
-            isWanted: () => idle.count() > 0 && capacityOf(state) > 0,
+            isWanted: () => idle.count() > 0 && capacity() > 0,
           },
           signal,
         )
@@ -166,7 +176,7 @@ interface OpenedArtifacts {
 
 /** Opens the exchange of published files and of peer addresses. */
 async function openArtifacts(
-  { config, folder, host, recorder, blobs }: CoordinatorParts,
+  { folder, host, recorder, blobs }: CoordinatorParts,
   losses: DiskLosses,
   { cleanUp, signal }: StartScope,
 ): Promise<OpenedArtifacts> {
@@ -178,7 +188,6 @@ async function openArtifacts(
     store: blobs,
     onLost: (blob) => files.lose(blob),
     notice: () => notices.newest()?.sealed ?? null,
-    ...(config.uploadKiB === undefined ? {} : { upload: perSecond(config.uploadKiB) }),
   })
   cleanUp.add(() => snapshots.close())
   const peers = (): string[] => host.connections().map(({ peer }) => peer)
@@ -191,10 +200,13 @@ async function openArtifacts(
 }
 
 /** Returns how many leases the run could give out now. */
-function capacityOf(state: RunState): number {
+function capacityOf(state: RunState, nowMs: number): number {
   const { round, orders } = state
   if (!round || orders.pause || orders.rollback || round.version >= round.configuration.versions) return 0
-  return Math.max(0, capacityForLeases(state, round.configuration))
+  return Math.max(0, capacityForLeases(state, round.configuration, nowMs))
 }
 
-const perSecond = (kib: number) => (): number => kib * 1024
+function standingIn({ reliable, registered }: RunState, peer: string): PeerStanding {
+  if (reliable.has(peer)) return 'reliable'
+  return registered.has(peer) ? 'registered' : 'stranger'
+}

@@ -52,7 +52,7 @@ export async function heldOutTasks(config: RunConfig, runtime: EpisodeRuntime): 
   const limits = episodeLimits(config)
   if (tasks.filter((task) => hasCapacity(task, runtime, limits)).length >= LEAST_TASKS) return tasks
   throw new ConfigError(
-    `heldOut.tasks: of the first ${wanted} held-out tasks of ${config.tasks.dataset}, fewer than ${LEAST_TASKS} fit the run's limits: set it to 0, or synthesize more tasks`,
+    `heldOut.tasks: of the first ${wanted} held-out tasks of ${config.tasks.dataset.join(', ')}, fewer than ${LEAST_TASKS} fit the run's limits: set it to 0, or synthesize more tasks`,
   )
 }
 

@@ -12,6 +12,8 @@ export interface Duties {
   nameDoubtedBatches(): Promise<void>
   /** Records when the last volunteer is gone, and when one is back. */
   lookForVolunteers(): Promise<void>
+  /** Records when groups or connections fall to a fraction of what they were. */
+  lookForStrain(): Promise<void>
   readonly clock: Clock
   readonly logger: SwarmLogger
 }
@@ -38,6 +40,7 @@ export async function keepHouse(duties: Duties, signal: AbortSignal): Promise<vo
     await attempt('suspects', async () => duties.auditSuspects())
     await attempt('doubted batches', () => duties.nameDoubtedBatches())
     await attempt('volunteers', () => duties.lookForVolunteers())
+    await attempt('strain', () => duties.lookForStrain())
     await clock.sleep(TICK_MS, signal).catch(() => undefined)
   }
 }

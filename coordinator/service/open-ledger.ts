@@ -26,6 +26,7 @@ export interface OpenedLedger {
   readonly customEnvironments: readonly Environment[]
   readonly taskSet: TaskSet
   readonly recorder: Recorder
+  readonly log: ChainedLog
   readonly report: LiveReport
   readonly identity: Identity
   readonly orders: OrderService
@@ -66,7 +67,7 @@ export async function openLedger(
   })
   cleanUp.add(() => control?.close())
   return {
-    ...{ metrics, folder, customEnvironments, taskSet, recorder, report, identity, orders },
+    ...{ metrics, folder, customEnvironments, taskSet, recorder, log, report, identity, orders },
     acceptSettings: settings.resolve,
   }
 }

@@ -20,11 +20,16 @@ export type Progress =
   | DryRunProgress
   | NoScore
   | { readonly type: 'alarm'; readonly alarm: Alarm }
+  /** The coordinator has backed the run up, or could not. */
+  | { readonly type: 'backup'; readonly folder: string; readonly events: number }
+  | { readonly type: 'no-backup'; readonly why: string }
   | { readonly type: 'trainer'; readonly event: TrainerEvent }
   | { readonly type: 'complete'; readonly version: number }
 
 export interface CoordinatorOptions {
   readonly config: RunConfig
+  /** Path of run.yaml, for backups; null: none. */
+  readonly configFile?: string | null
   /** Folder of the `prove_trainer` package. */
   readonly trainerFolder: string
   /** Python with the trainer's packages, unless `run.yaml` names one. */

@@ -19,6 +19,7 @@ import { keepInvitation } from './invitation.js'
 import { openDashboard } from './open-dashboard.js'
 import { type OpenedLedger, openLedger } from './open-ledger.js'
 import { openTraining } from './open-training.js'
+import { keepBackups } from './own-backups.js'
 import type { CoordinatorOptions, StartScope } from './progress.js'
 
 /** A run in service. */
@@ -76,6 +77,16 @@ export async function startCoordinator(options: CoordinatorOptions): Promise<Run
       scope.signal,
     )
     // A defect in scoring must not stop the run.
+    const backups = keepBackups(
+      {
+        ...{ settings: config.backups, log: ledger.log, dataDir: config.dataDir, logger, clock: systemClock },
+        configFile: options.configFile ?? null,
+        onBackup: (result) =>
+          onProgress('why' in result ? { type: 'no-backup', ...result } : { type: 'backup', ...result }),
+      },
+      scope.signal,
+    )
+    cleanUp.add(() => backups)
     const lastScore = scored.catch((error: unknown) => logger.error({ error }, 'versions are not scored any more'))
     cleanUp.add(() => lastScore)
     const run = async (): Promise<void> => {

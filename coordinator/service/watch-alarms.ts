@@ -22,4 +22,6 @@ export function watchAlarms(report: LiveReport, onAlarm: (alarm: Alarm) => void)
   return { look }
 }
 
-const CHECKED_AFTER: ReadonlySet<string> = new Set(['published', 'configured', 'rehearsed', 'unattended', 'attended'])
+const CHECKED_AFTER: ReadonlySet<string> = new Set([
+  ...['published', 'configured', 'rehearsed', 'unattended', 'attended', 'strained', 'relieved'],
+])

@@ -75,8 +75,10 @@ export const configSchema = z.strictObject({
     sources: z.array(baseSource).max(LIMITS.baseSources.value).default([]),
   }),
   tasks: z.strictObject({
-    /** Folder of a data set of `prove-lab synthesize`: leases use its training split. */
-    dataset: z.string().min(1),
+    /** Folders of data sets of `prove-lab synthesize`: leases use their training splits. */
+    dataset: z
+      .union([z.string().min(1), z.array(z.string().min(1)).min(1).max(64)], 'must be a folder or a list of folders')
+      .transform((folders) => [folders].flat()),
     /** Folders of its environments that are not part of this package. */
     environments: z.array(z.string().min(1)).max(64).default([]),
   }),
@@ -187,6 +189,17 @@ export const configSchema = z.strictObject({
       'other machines can reach this address: give tokenFile, a file with a token of your own (openssl rand -hex 24), or set public: true',
     )
     .prefault({}),
+  /** Backups that a running coordinator makes of itself. */
+  backups: z
+    .strictObject({
+      /** Milliseconds between two backups. */
+      everyMs: positive.min(60_000).default(6 * 3_600_000),
+      /** Number of backups that are kept; 0: none are made. */
+      keep: z.int().min(0).max(100).default(2),
+      /** Folder; default: `backups` in the data folder. */
+      folder: z.string().min(1).optional(),
+    })
+    .prefault({}),
   /** Lifetime of a manifest. */
   manifestLifetimeMs: positive.default(30 * 24 * 3_600_000),
 })
@@ -244,7 +257,7 @@ export function parseConfig(text: string, file: string): RunConfig {
     const issues = parsed.error.issues.map(({ path, message }) => `${path.join('.') || 'the file'}: ${message}`)
     throw new ConfigError(`${file}: ${issues.join('; ')}`)
   }
-  const { dataDir, base, tasks, trainer, audit, dashboard, groupSize, limits } = parsed.data
+  const { dataDir, base, tasks, trainer, audit, dashboard, backups, groupSize, limits } = parsed.data
   const bodyBytes = largestBody(groupSize, episodeLimits(parsed.data))
   if (bodyBytes > LIMITS.groupBodyBytes.value) {
     const group = `${groupSize} rollouts of ${limits.maxRolloutTokens} tokens may take ${bodyBytes} B`
@@ -259,9 +272,10 @@ export function parseConfig(text: string, file: string): RunConfig {
     ...parsed.data,
     dataDir: from(dataDir),
     base: { ...base, path: from(base.path) },
-    tasks: { dataset: from(tasks.dataset), environments: tasks.environments.map(from) },
+    tasks: { dataset: tasks.dataset.map(from), environments: tasks.environments.map(from) },
     audit: { ...audit, calibrations: audit.calibrations.map(from) },
     dashboard: { ...dashboard, ...(dashboard.tokenFile === undefined ? {} : { tokenFile: from(dashboard.tokenFile) }) },
+    backups: { ...backups, ...(backups.folder === undefined ? {} : { folder: from(backups.folder) }) },
     trainer: { ...trainer, ...(trainer.python === undefined ? {} : { python: program(trainer.python) }) },
   }
 }

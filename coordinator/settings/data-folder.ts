@@ -35,7 +35,7 @@ export interface DataFolder {
 const PARTS = [
   ...['log', 'log.head', 'log.checkpoint', 'identity.key', 'trainer.json', 'trainer.log', 'control.sock'],
   ...['blobs', 'bodies', 'evidence', 'calibrations', 'manifests', 'jobs', 'warm-start', 'control.path'],
-  ...['address.notice', 'peers.json', 'invitation.txt'],
+  ...['address.notice', 'peers.json', 'invitation.txt', 'backups'],
 ]
 
 const OTHERS = 0o077

@@ -22,7 +22,7 @@ export const FIELD_MEANINGS: Readonly<Record<string, FieldMeaning>> = {
   },
   uploadKiB: {
     meaning:
-      'upload limit in KiB/s for adapters and the base model, for all volunteers together, at least 64. A volunteer that finds the coordinator busy asks other peers. Verification traffic and answers are not counted',
+      'upload limit in KiB/s for everything that the coordinator sends on streams, to all volunteers together, at least 64. A volunteer that finds the coordinator busy asks other peers. Answers up to 64 KiB count and do not wait',
     without: 'no limit',
   },
   'about.operator': {
@@ -44,7 +44,7 @@ export const FIELD_MEANINGS: Readonly<Record<string, FieldMeaning>> = {
   },
   'tasks.dataset': {
     meaning:
-      'folder of a data set of `prove-lab synthesize`. Leases use its training split ([synthesis.md](synthesis.md))',
+      'folder of a data set of `prove-lab synthesize`, or a list of such folders. Leases use their training splits ([synthesis.md](synthesis.md)). Each task has the same share of the leases, so the sizes of the data sets are the proportions of a mixture',
   },
   'tasks.environments': {
     meaning:
@@ -52,7 +52,7 @@ export const FIELD_MEANINGS: Readonly<Record<string, FieldMeaning>> = {
   },
   reward: {
     meaning:
-      "reward preset of rollouts: `paper`, `outcome` or `orchestration` ([reward.md](reward.md)). Part of the policy's id. Nodes that do not know the preset stop with a message",
+      "reward preset of rollouts: `paper`, `outcome`, `solved` or `orchestration` ([reward.md](reward.md)). Part of the policy's id. Nodes that do not know the preset stop with a message",
   },
   cacheType: {
     meaning:
@@ -152,6 +152,14 @@ export const FIELD_MEANINGS: Readonly<Record<string, FieldMeaning>> = {
   'trainer.settings': {
     meaning:
       'further settings of `trainer.json`: `lora`, `optimizer`, `loss` and more, see [trainer.md](trainer.md). The coordinator fills in `schema`, `baseSha256`, `baseModel.name` and `canaries`, and, unless given, `optimizer.lr` and `optimizer.warmupSteps` by the size of the base model',
+  },
+  'backups.everyMs': { meaning: 'milliseconds between two backups that a running coordinator makes of itself' },
+  'backups.keep': {
+    meaning: 'number of these backups that are kept; the oldest is removed. 0: the coordinator makes none',
+  },
+  'backups.folder': {
+    meaning: 'folder of these backups, best on another disk. A backup contains the key of the run',
+    without: '`backups` in `dataDir`',
   },
   'dashboard.enabled': {
     meaning:

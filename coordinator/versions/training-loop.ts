@@ -69,9 +69,12 @@ function formBatch({ recorder, clock }: TrainingLoopParts): Promise<BatchRecord 
     if (rollback) return backTo(state.publication(rollback.version).step, state.current!.step + 1, clock.now())
     if (pause) return null
     const configuration = state.configuration!
-    const chosen = chooseBatch(configuration, state.trainable(configuration.maxStaleness), [
-      ...state.suppliers.values(),
-    ])
+    const chosen = chooseBatch(
+      configuration,
+      state.trainable(configuration.maxStaleness),
+      [...state.suppliers.values()],
+      (node) => state.reliabilityOf(node),
+    )
     if (!chosen) return null
     const leaseIds = chosen.map(({ leaseId }) => leaseId)
     const step = state.current!.step + 1

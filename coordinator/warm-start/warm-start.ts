@@ -30,8 +30,8 @@ import { checkFinishedStart, checkTarget, saveFinishedStart, saveMergedRecord } 
 
 /** Demonstrations and settings of a warm start. */
 export interface WarmStartPlan {
-  /** Data set of the demonstrated tasks. */
-  readonly dataset: string
+  /** Data set of the demonstrated tasks; undefined: those of the run. */
+  readonly dataset: string | undefined
   /** undefined: all environments of the data set. */
   readonly environments: readonly DemonstratedEnvironment[] | undefined
   /** Largest number of demonstrations. */
@@ -79,7 +79,7 @@ export const warmStart = (
   makeFirstStep(
     options,
     async ({ config, taskSet, runtime, folder }) => {
-      const shown = plan.dataset === config.tasks.dataset ? taskSet : await readTaskSet(plan.dataset, 'train')
+      const shown = plan.dataset === undefined ? taskSet : await readTaskSet([plan.dataset], 'train')
       checkEnvironments(shown, taskSet, plan)
       const limits = episodeLimits(config)
       const chosen = chooseTasks(shown.tasks, plan.environments, plan.count, config.trainer.settings.seed ?? 0)
@@ -187,7 +187,7 @@ function checkEnvironments(shown: TaskSet, own: TaskSet, { dataset }: WarmStartP
   const foreign = shown.environments.map(({ name }) => name).filter((name) => !names.has(name))
   if (foreign.length > 0)
     throw new ConfigError(
-      `${dataset}: the run's data set lacks the environments ${foreign.join(', ')}, and its adapter would be taught tools that no volunteer has. Name only the run's environments with --environments in prove-lab synthesize.`,
+      `${dataset ?? 'the demonstrations'}: the run's data set lacks the environments ${foreign.join(', ')}, and its adapter would be taught tools that no volunteer has. Name only the run's environments with --environments in prove-lab synthesize.`,
     )
 }
 

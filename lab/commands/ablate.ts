@@ -108,8 +108,8 @@ async function ablateModel(options: AblateOptions, signal: AbortSignal): Promise
   await mkdir(join(out, 'adapters'), { recursive: true })
   const limits = limitsOf(options)
   const baseSha256 = await hashFile(modelPath, signal)
-  const training = await readTaskSet(dataset, 'train')
-  const heldOut = await readTaskSet(dataset, 'held-out', options.tasks)
+  const training = await readTaskSet([dataset], 'train')
+  const heldOut = await readTaskSet([dataset], 'held-out', options.tasks)
   const work = { schema: 1, baseSha256, dataset: training.datasetSha256, toolCallFormat, limits }
   const making = { steps, batchGroups, groupSize, lr, tasks: options.tasks, samplesPerTask }
   const journal = await openJournal(join(out, 'results.jsonl'), { ...work, ...making }, cellResult)

@@ -93,7 +93,7 @@ async function tasksOf(
 ): Promise<{ readonly environments: readonly Environment[]; tasks(): Iterable<Task> }> {
   const { dataset, profile, seed, split, count } = options
   if (dataset !== undefined) {
-    const { environments, tasks } = await readTaskSet(resolve(dataset), split, count)
+    const { environments, tasks } = await readTaskSet([resolve(dataset)], split, count)
     return { environments, tasks: () => tasks }
   }
   const environments = await environmentsNamed(options.environments)

@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
-import { exportIdentity, importIdentity, openIdentity } from '../../swarm/index.js'
+import { exportIdentity, importIdentity } from '../../swarm/index.js'
+import { openOwnKey } from '../session/own-key.js'
 import { dataFolder } from './defaults.js'
 
 /** Adds `prove-node identity`: the key of a node. */
@@ -10,14 +11,14 @@ export function addIdentityCommands(program: Command): void {
     .description('Print the peer id, which other nodes see')
     .option('--data-dir <folder>', 'data folder of the program', dataFolder)
     .action(async ({ dataDir }: { dataDir: string }) => {
-      process.stdout.write(`${(await openIdentity(dataDir)).peerId}\n`)
+      process.stdout.write(`${(await openOwnKey(dataDir)).peerId}\n`)
     })
   identity
     .command('export')
     .description('Print the private key; anyone who has it can act as this node')
     .option('--data-dir <folder>', 'data folder of the program', dataFolder)
     .action(async ({ dataDir }: { dataDir: string }) => {
-      process.stdout.write(`${exportIdentity(await openIdentity(dataDir))}\n`)
+      process.stdout.write(`${exportIdentity(await openOwnKey(dataDir))}\n`)
     })
   identity
     .command('import')

@@ -19,7 +19,7 @@ export function addVerdictsCommand(program: Command): void {
     })
 }
 
-function text({ run, totals, verdicts }: RunLedger): string {
+function text({ run, totals, missing, verdicts }: RunLedger): string {
   const last = new Map<string, Verdict>()
   const lines = [`run ${run}`]
   for (const verdict of verdicts) {
@@ -32,5 +32,9 @@ function text({ run, totals, verdicts }: RunLedger): string {
   lines.push(
     `${groups} groups: ${accepted} accepted, ${refused} refused${why === '' ? '' : ` (${why})`}, ${revoked} of them after an audit; credit ${credit}`,
   )
+  if (missing > 0)
+    lines.push(
+      `${missing} verdicts are missing here: the disk lost them. The coordinator has counted them; the node asks for the newest at its next start`,
+    )
   return `${lines.join('\n')}\n`
 }

@@ -1,3 +1,4 @@
+import type { VerdictDigest } from '../../proto/index.js'
 import { channelsOf, offerGroup, TransportError } from '../../swarm/index.js'
 import type { PendingGroup } from '../store/store.js'
 import { createVerdictIntake, type VerdictIntakeParts } from './verdict-intake.js'
@@ -38,6 +39,8 @@ export interface OutboxParts
   extends Pick<VerdictIntakeParts, 'host' | 'coordinator' | 'store' | 'onVerdict' | 'earlierVerdicts'> {
   /** Receives a group that the coordinator will never accept. */
   readonly onDropped: (leaseId: string, code: string) => void
+  /** Receives each verdict digest from gossip, of any node. */
+  readonly onDigest?: (digest: VerdictDigest) => void
 }
 
 /** A group without a verdict. */
@@ -105,6 +108,7 @@ export async function openOutbox(parts: OutboxParts): Promise<Outbox> {
   const { groups, verdicts } = channelsOf(host.runId)
   const leave = host.gossip.join(verdicts, {
     deliver: (digest) => {
+      parts.onDigest?.(digest)
       intake.push(digest)
       wake()
     },

@@ -56,6 +56,7 @@ export async function openMembership(parts: MembershipParts): Promise<Membership
     last = message
     onAnnouncement?.(message === '' ? null : message)
   }
+  if (bandwidth.upload) host.serving.limitUpload(bandwidth.upload)
   const closing = new AbortController()
   const cleanUp = createCleanUp()
   const close = async (): Promise<void> => {
@@ -88,7 +89,7 @@ export async function openMembership(parts: MembershipParts): Promise<Membership
     cleanUp.add(() => connection.close())
     const snapshots = await createSnapshotExchange(host, {
       store: blobs,
-      ...bandwidth,
+      ...(bandwidth.download ? { download: bandwidth.download } : {}),
       notice: () => notices.newest()?.sealed ?? null,
     })
     cleanUp.add(() => snapshots.close())

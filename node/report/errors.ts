@@ -43,6 +43,8 @@ export type NodeErrorCode =
   | 'stopped'
   /** A folder was not pulled, or the signature of its manifest is invalid. */
   | 'bad_folder'
+  /** The key is missing, although the data directory contains records of a node. */
+  | 'key_missing'
   /** The node cannot read the data directory. */
   | 'unreadable'
   /** A write to the data directory failed, and the node writes no more: the disk may be full. */

@@ -1,10 +1,9 @@
 import { chmod, mkdir } from 'node:fs/promises'
-import { join } from 'node:path'
 import pLimit from 'p-limit'
 import type { Logger } from 'pino'
 import { type CleanUp, createCleanUp } from '../../common/cleanup/index.js'
 import { PRIVATE_FOLDER, serveControl } from '../../common/control/index.js'
-import { createMetrics, openIdentity, systemClock } from '../../swarm/index.js'
+import { createMetrics, systemClock } from '../../swarm/index.js'
 import { resourcesOf } from '../limits/engine-resources.js'
 import type { LimitChanges } from '../limits/limits-file.js'
 import { changePriority, lowerPriority } from '../limits/priority.js'
@@ -20,6 +19,7 @@ import { createWorkMeter } from '../work/work-meter.js'
 import type { WorkEnd } from '../work/work-state.js'
 import { keepPause, readPause } from './kept-pause.js'
 import { type LimitKeeper, openLimitKeeper } from './limit-keeper.js'
+import { openOwnKey, recordsFolder } from './own-key.js'
 import { createOwnerRequest } from './owner-request.js'
 import { controlRoutes, type LimitsChanged, type NodeControls } from './routes.js'
 import { openTrafficCounter, type TrafficCounter, trafficOf } from './traffic.js'
@@ -74,17 +74,23 @@ async function open(options: SessionOptions, cleanUp: CleanUp): Promise<Session>
   const clock = systemClock
   await mkdir(dataDir, { recursive: true, mode: PRIVATE_FOLDER })
   if (process.platform !== 'win32') await chmod(dataDir, PRIVATE_FOLDER)
-  const database = await openNodeDatabase(join(dataDir, 'store'))
+  const database = await openNodeDatabase(recordsFolder(dataDir))
   cleanUp.add(database.close)
-  const identity = await openIdentity(dataDir)
+  const identity = await openOwnKey(dataDir, async () => (await database.stores()).size > 0)
   const store = database.storeOf(coordinator.peerId)
 
+  const missing = await store.missingVerdicts(true)
   let node: RunningNode | null = null
   let state = initialState(totalsOf(await store.verdicts()))
   const onProgress = (progress: NodeProgress): void => {
     state = stateAfter(state, progress)
     options.onProgress(progress)
   }
+  if (missing > 0)
+    onProgress({
+      type: 'notice',
+      text: `${missing} verdicts are missing from the records in ${dataDir}: the disk lost them. The coordinator has counted them, and sends the newest again`,
+    })
   const metrics = createMetrics()
   const traffic = await openTrafficCounter(dataDir, { read: () => trafficOf(metrics), clock })
   cleanUp.add(traffic.close)

@@ -8,6 +8,8 @@ import { type NodeStore, verdictSchema } from './store.js'
 export interface RunLedger {
   readonly run: string
   readonly totals: LedgerTotals
+  /** Verdicts that were on record, and that damage to the disk has removed. */
+  readonly missing: number
   /** In their order. */
   readonly verdicts: readonly Verdict[]
 }
@@ -23,6 +25,7 @@ export const runLedger: z.ZodType<RunLedger> = z.strictObject({
     credit: z.number(),
     reasons: z.array(z.strictObject({ code: z.string(), groups: z.number() })),
   }),
+  missing: z.number(),
   verdicts: z.array(verdictSchema),
 })
 
@@ -31,7 +34,7 @@ export async function readLedgers(stores: ReadonlyMap<string, NodeStore>): Promi
   const ledgers: RunLedger[] = []
   for (const [run, store] of stores) {
     const verdicts = await store.verdicts()
-    ledgers.push({ run, totals: totalsOf(verdicts), verdicts })
+    ledgers.push({ run, totals: totalsOf(verdicts), missing: await store.missingVerdicts(), verdicts })
   }
   return ledgers
 }

@@ -11,6 +11,7 @@ import {
   groupOriginSchema,
   type KeptGroup,
 } from './kept-group.js'
+import { openVerdictCounts, type VerdictCounts } from './verdict-counts.js'
 
 /** A finished group that waits for its verdict. */
 export interface PendingGroup {
@@ -46,6 +47,8 @@ export interface NodeStore {
   addVerdicts(from: number, verdicts: readonly Verdict[]): Promise<Verdict[]>
   /** Reads all verdicts in their order. A lease with an audit may have several. @throws NodeError `unreadable` for a damaged record */
   verdicts(): Promise<Verdict[]>
+  /** Returns how many verdicts were on record and are not any more. @param isReported  from now on, they count as never recorded */
+  missingVerdicts(isReported?: boolean): Promise<number>
   /** Reads the last verdict on a lease. @throws NodeError `unreadable` */
   verdictOn(leaseId: string): Promise<Verdict | null>
   /** Reads the newest group with a verdict. @throws NodeError `unreadable` */
@@ -115,8 +118,9 @@ export interface NodeDatabase {
 export async function openNodeDatabase(directory: string, { createIfMissing = true } = {}): Promise<NodeDatabase> {
   const db = new Level<string, unknown>(directory, { createIfMissing })
   await open(db, directory)
+  const counts = openVerdictCounts(directory)
   return {
-    storeOf: (runId) => storeOf(db, directory, runId),
+    storeOf: (runId) => storeOf(db, { directory, counts }, runId),
     async stores() {
       const runs = new Set<string>()
       // LevelDB has no list of sublevels, but their keys begin with their names.
@@ -124,7 +128,7 @@ export async function openNodeDatabase(directory: string, { createIfMissing = tr
         const [, runId] = /^!([^!:]+):/.exec(name) ?? []
         if (runId !== undefined) runs.add(runId)
       }
-      return new Map([...runs].map((runId) => [runId, storeOf(db, directory, runId)]))
+      return new Map([...runs].map((runId) => [runId, storeOf(db, { directory, counts }, runId)]))
     },
     close: () => db.close(),
   }
@@ -172,7 +176,11 @@ function writerIn(directory: string): Write {
     try {
       await work()
     } catch (cause) {
-      broken = new NodeError('unwritable', `${directory}: ${(cause as Error).message}`, { cause })
+      broken = new NodeError(
+        'unwritable',
+        `${directory} could not be written: ${(cause as Error).message}. If the disk is full, free some space and start the node again; finished groups that were written are kept`,
+        { cause },
+      )
       throw broken
     }
   }
@@ -203,7 +211,12 @@ function notesIn({ closedRounds, peers, notices }: Sublevels, directory: string,
   }
 }
 
-function storeOf(db: Level<string, unknown>, directory: string, runId: string): NodeStore {
+interface StorePlace {
+  readonly directory: string
+  readonly counts: VerdictCounts
+}
+
+function storeOf(db: Level<string, unknown>, { directory, counts }: StorePlace, runId: string): NodeStore {
   const sublevels = sublevelsOf(db, runId)
   const { announcements, bodies, hashes, origins, ledger, lastVerdicts, kept, keptBody } = sublevels
   const write = writerIn(directory)
@@ -285,12 +298,19 @@ function storeOf(db: Level<string, unknown>, directory: string, runId: string): 
       for (const { leaseId } of verdicts)
         for (const { key: place, sublevel } of await forgetting(leaseId)) batch.del(place, { sublevel })
       await write(() => batch.write({ sync: true }))
+      if (fresh.length > 0) await write(() => counts.add(runId, fresh.length))
       return fresh
     },
     async verdicts() {
       const records: Verdict[] = []
       for await (const [place, text] of ledger.iterator()) records.push(readVerdict(text, place))
       return records
+    },
+    async missingVerdicts(isReported = false) {
+      const recorded = (await ledger.keys().all()).length
+      const missing = Math.max(0, counts.of(runId) - recorded)
+      if (isReported && missing > 0) await write(() => counts.reset(runId, recorded))
+      return missing
     },
     async verdictOn(leaseId) {
       const place = await lastVerdicts.get(leaseId)
@@ -315,12 +335,16 @@ async function open(db: Level<string, unknown>, directory: string): Promise<void
         { cause },
       )
     }
-    throw new NodeError('unreadable', `${directory}: ${(cause as Error).message}`, { cause })
+    throw damaged(directory, (cause as Error).message, cause)
   }
 }
 
-const damaged = (directory: string, what: string): NodeError =>
-  new NodeError('unreadable', `${directory} is damaged: ${what}`)
+const damaged = (directory: string, what: string, cause?: unknown): NodeError =>
+  new NodeError(
+    'unreadable',
+    `${directory} is damaged: ${what}. Keep a copy, then move the folder away and start the node again: mv ${directory} ${directory}.damaged. The key and the credit stay; the coordinator sends the newest ${LIMITS.verdictsKept.value} verdicts again, and groups without a verdict are lost`,
+    { cause },
+  )
 
 function readRecord<T>(text: string, schema: z.ZodType<T>, what: string, directory: string): T {
   let content: unknown

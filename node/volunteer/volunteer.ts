@@ -8,6 +8,7 @@ import { type BlobStore, channelsOf, createAnnouncementFilter, type SwarmHost, s
 import { openOutbox } from '../delivery/outbox.js'
 import { teamRegistration } from '../leaderboard/team-registration.js'
 import type { Membership } from '../network/membership.js'
+import { shareByVerdicts } from '../network/peer-standings.js'
 import { mirrorPublications } from '../policy/mirror-publications.js'
 import { createPolicyKeeper, type PolicyKeeperParts } from '../policy/policy-keeper.js'
 import type { NodeProgress } from '../report/progress.js'
@@ -71,7 +72,7 @@ export async function startVolunteer(parts: VolunteerParts): Promise<Volunteer> 
     )
     host.gossip.join(channelsOf(coordinator).groups, { check: gate.check, deliver: () => undefined })
     const outbox = await openOutbox({
-      ...{ host, coordinator, store },
+      ...{ host, coordinator, store, onDigest: shareByVerdicts(host) },
       onVerdict: (verdict, earlier) => {
         onProgress({ type: 'verdict', verdict, earlier })
         events.publish({ type: 'settled' })

@@ -14,6 +14,15 @@ const RETURN_TIMEOUT_MS = 2000
 const SHORTEST_RENEWAL_MS = 5000
 const LONGEST_RENEWAL_MS = 60_000
 
+/** A wait that takes so much longer than asked for was a sleep of the machine or of the process: a busy machine delays it by seconds. */
+const SLEEP_MS = 20_000
+
+/** Starts to measure time. The monotonic clock stands still while some machines sleep, so the longer time of both clocks counts. */
+function startStopWatch(clock: Clock): () => number {
+  const [now, elapsedMs] = [clock.now(), clock.elapsedMs()]
+  return () => Math.max(clock.now() - now, clock.elapsedMs() - elapsedMs)
+}
+
 /** Adds the time limit of a request to a signal. */
 export const within = (clock: Clock, signal: AbortSignal): AbortSignal =>
   AbortSignal.any([signal, clock.timeout(REQUEST_TIMEOUT_MS)])
@@ -32,25 +41,29 @@ export async function giveBack(
 
 /**
  * Renews a lease each time half of its remaining time has passed, until the signal fires.
- * @param onLost  called when the coordinator no longer has this lease for the node, which also ends the renewals
+ * @param onLost  called when the coordinator no longer has this lease for the node, which also ends the renewals. `hasSlept`: the machine
+ *                did not run for a part of the lease, so that the node could not renew it
  */
 export async function keepLease(
   lease: Lease,
   { host, coordinator }: LeaseSource,
   signal: AbortSignal,
-  onLost: () => void,
+  onLost: (hasSlept: boolean) => void,
 ): Promise<void> {
   const { leaseId } = lease
   let { deadlineMs } = lease
+  let hasSlept = false
   for (;;) {
     // The deadline is by the coordinator's clock, which may differ from this one.
     const halfMs = Math.min(LONGEST_RENEWAL_MS, Math.max(SHORTEST_RENEWAL_MS, (deadlineMs - host.clock.now()) / 2))
+    const stopWatch = startStopWatch(host.clock)
     try {
       await host.clock.sleep(halfMs, signal)
+      hasSlept ||= stopWatch() > halfMs + SLEEP_MS
       const request: LeaseRequest = { kind: 'renew', leaseIds: [leaseId] }
       const { renewed } = await requestLeases(host, coordinator, request, within(host.clock, signal))
       const kept = renewed.find((one) => one.leaseId === leaseId)
-      if (!kept) return onLost()
+      if (!kept) return onLost(hasSlept)
       ;({ deadlineMs } = kept)
     } catch (error) {
       if (signal.aborted) return

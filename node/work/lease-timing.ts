@@ -1,3 +1,5 @@
+import type { Clock } from '../../swarm/index.js'
+
 /** Compares the speed of a machine with the duration of leases. */
 export interface LeaseTiming {
   /** Whether another group, begun now, would be ready in time next to those in progress. */
@@ -5,17 +7,29 @@ export interface LeaseTiming {
   /** @param leaseMs  from now to the lease's deadline */
   leased(leaseMs: number): void
   delivered(ms: number): void
-  /** Counts a lease that ended before its group was ready. @returns a text for the owner when this machine is too slow for the run, else null */
-  lost(ms: number): string | null
+  /**
+   * Counts a lease that ended before its group was ready. Leases that were held at the same time count once, because one cause may end all
+   * of them. A lease that ended while the machine slept does not count.
+   * @returns a text for the owner when this machine is too slow for the run, else null
+   */
+  lost(lease: LostLease): string | null
 }
 
-/** Leases in a row that end before their groups are ready. One alone may end because the machine slept. */
+export interface LostLease {
+  /** Time of the work on it. */
+  readonly ms: number
+  /** Whether the machine, or this process, did not run for a part of it. */
+  readonly hasSlept: boolean
+}
+
+/** Times in a row at which leases end before their groups are ready. A single time may be chance, such as a lost connection. */
 const MOST_LOST = 2
 
-export function createLeaseTiming(): LeaseTiming {
+export function createLeaseTiming(clock: Pick<Clock, 'elapsedMs'>): LeaseTiming {
   let leaseMs = 0
   let groupMs: number | null = null
   let lost = 0
+  let lostAtMs = Number.NEGATIVE_INFINITY
   return {
     get hasTimeForAnother() {
       // A group that shares its slots with another one takes longer: twice as long where all are shared.
@@ -28,11 +42,14 @@ export function createLeaseTiming(): LeaseTiming {
       groupMs = ms
       lost = 0
     },
-    lost(ms) {
+    lost({ ms, hasSlept }) {
+      const wasHeldWithLast = clock.elapsedMs() - ms < lostAtMs
+      if (hasSlept || wasHeldWithLast) return null
+      lostAtMs = clock.elapsedMs()
       lost += 1
       if (lost < MOST_LOST) return null
       return (
-        `this machine is too slow for the run: ${lost} groups in a row were not ready after ${Math.round(ms / 60_000)} minutes, when their leases ended. ` +
+        `this machine is too slow for the run: groups were not ready ${lost} times in a row after ${Math.round(ms / 60_000)} minutes, when their leases ended. ` +
         'Allow more threads or a GPU (prove-node doctor shows what this machine has), or join a run with a smaller model. ' +
         'Meanwhile this node serves adapters to other nodes, and all published files with --mirror'
       )

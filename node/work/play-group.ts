@@ -46,16 +46,18 @@ export async function playGroup(
   const over = new AbortController()
   const lost = new AbortController()
   const signal = AbortSignal.any([stopping, lost.signal])
-  const renewing = keepLease(lease, parts, AbortSignal.any([signal, over.signal]), () =>
-    lost.abort(new NodeError('bad_lease', `lease ${leaseId} is over`)),
-  )
+  let hasSlept = false
+  const renewing = keepLease(lease, parts, AbortSignal.any([signal, over.signal]), (slept) => {
+    hasSlept = slept
+    lost.abort(new NodeError('bad_lease', `lease ${leaseId} is over`))
+  })
   try {
     await generate(lease, policy, parts, { startedMs, signal })
     return { type: 'done' }
   } catch (error) {
     if (lost.signal.aborted && error === lost.signal.reason) {
       host.logger.child({ part: 'work' }).info({ lease: leaseId }, 'the lease ended before its group was ready')
-      const why = leaseTiming.lost(host.clock.elapsedMs() - startedMs)
+      const why = leaseTiming.lost({ ms: host.clock.elapsedMs() - startedMs, hasSlept })
       return why === null ? { type: 'done' } : { type: 'too-slow', why }
     }
     await giveBack(lease, signal.aborted ? 'shutdown' : 'failed', parts)

@@ -63,7 +63,7 @@ export function createWorker({ trySpeed, ...parts }: WorkLoopParts, closing: Abo
     onRest: async () => undefined,
     ...parts,
     groups: createGroupsInProgress((over) => fetchAhead(parts, AbortSignal.any([closing, over]))),
-    leaseTiming: createLeaseTiming(),
+    leaseTiming: createLeaseTiming(parts.host.clock),
     speed: createReportedSpeed(trySpeed && ((until) => trySpeed(keeper.loaded!.manifest.limits.groupSize, until))),
     watch: events.listen(),
     closing,

@@ -3,10 +3,11 @@ import { ORCHESTRATION } from './orchestration.js'
 import { OUTCOME } from './outcome.js'
 import { PAPER } from './paper.js'
 import type { RewardPreset } from './preset.js'
+import { SOLVED } from './solved-preset.js'
 
 /** All reward presets of this version, by name. */
 export const REWARD_PRESETS: ReadonlyMap<string, RewardPreset> = new Map(
-  [PAPER, OUTCOME, ORCHESTRATION].map((preset) => [preset.name, preset]),
+  [PAPER, OUTCOME, SOLVED, ORCHESTRATION].map((preset) => [preset.name, preset]),
 )
 
 /** Error of an unknown reward preset. */

@@ -55,7 +55,7 @@ export async function check(command, args) {
  * @param node   the Node.js that runs them
  */
 export async function uvuFiles(files, { node = process.execPath, env = {}, label = '' } = {}) {
-  const result = await run(node, ['scripts/run-test-files.mjs', ...files], env)
+  const result = await run(node, ['scripts/run-test-files.mjs', ...files], { ...env, PROVE_IN_GROUP: '1' })
   const { ok, output } = result
   const count = (what) => Number(output.match(new RegExp(`^  ${what}:\\s+(\\d+)`, 'm'))?.[1] ?? 0)
   const [total, passed, skipped] = [count('Total'), count('Passed'), count('Skipped')]

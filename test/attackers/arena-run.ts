@@ -69,7 +69,7 @@ export async function startArenaRun(calibration: string): Promise<ArenaRun> {
   try {
     const dataset = join(folder, 'tasks')
     await writeDemoTasks(dataset, TASKS, 1)
-    const { tasks } = await readTaskSet(dataset, 'train')
+    const { tasks } = await readTaskSet([dataset], 'train')
     const runtime = createEpisodeRuntime(CATALOGUE.values(), tokenizer, rulesNamed(DEFAULT_RULES))
     const dataDir = join(folder, 'coordinator')
     const baseSha256 = createHash('sha256')
@@ -123,6 +123,7 @@ const runYaml = (model: string, calibration: string): object => ({
   influence: { perKey: PER_KEY },
   // A key waits for the round after the one it registered in: not for long here.
   rounds: { registrationMs: 300 },
+  dashboard: { listen: '127.0.0.1:0' },
   trainer: { settings: { lora: LORA, optimizer: { lr: LEARNING_RATE, warmupSteps: 0 } } },
 })
 

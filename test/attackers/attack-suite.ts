@@ -1,5 +1,8 @@
 import type { Attack } from './attack.js'
+import { artifactStreams } from './attacks/artifact-streams.js'
+import { auditFlood } from './attacks/audit-flood.js'
 import { bestOfN } from './attacks/best-of-n.js'
+import { bodyDownloads } from './attacks/body-downloads.js'
 import { cannedText } from './attacks/canned-text.js'
 import { copiedGroup, frontRunning } from './attacks/copied-group.js'
 import { corruptedChunks } from './attacks/corrupted-chunks.js'
@@ -13,6 +16,7 @@ import { forgedRewards } from './attacks/forged-rewards.js'
 import { greedyDecoding } from './attacks/greedy-decoding.js'
 import { halfOpenStreams } from './attacks/half-open-streams.js'
 import { hugeManifests } from './attacks/huge-manifests.js'
+import { idleSockets } from './attacks/idle-sockets.js'
 import { lateCheating } from './attacks/late-cheating.js'
 import { leaseHoarding } from './attacks/lease-hoarding.js'
 import { lengthBombs } from './attacks/length-bombs.js'
@@ -27,6 +31,8 @@ import { poisonedNumbers } from './attacks/poisoned-numbers.js'
 import { posingAsCoordinator } from './attacks/posing-as-coordinator.js'
 import { reorderedRollouts } from './attacks/reordered-rollouts.js'
 import { replayedGroup } from './attacks/replayed-group.js'
+import { seedChoosers } from './attacks/seed-choosers.js'
+import { slowHolders } from './attacks/slow-holders.js'
 import { staleAdapter } from './attacks/stale-adapter.js'
 import { stallingProvider } from './attacks/stalling-provider.js'
 import { sybilKeys } from './attacks/sybil-keys.js'
@@ -41,6 +47,8 @@ export const ATTACKS: readonly Attack[] = [
   oversize,
   malformed,
   halfOpenStreams,
+  artifactStreams,
+  idleSockets,
   withheldBodies,
   forgedResults,
   forgedRewards,
@@ -50,7 +58,11 @@ export const ATTACKS: readonly Attack[] = [
   falseZeroVariance,
   taskPicking,
   leaseHoarding,
+  slowHolders,
+  seedChoosers,
   dodgedAudits,
+  auditFlood,
+  bodyDownloads,
   cannedText,
   otherModel,
   noAdapter,

@@ -36,7 +36,7 @@ export interface Participant {
   /** The leases that it says it holds. */
   readonly holding: Set<string>
   ask(policyId: string, change?: Partial<LeaseAsk>): Promise<LeaseResponse>
-  giveBack(leases: readonly Lease[]): Promise<void>
+  giveBack(leases: readonly Pick<Lease, 'leaseId'>[]): Promise<void>
   offer(sealed: Uint8Array): Promise<void>
   verdicts(): Promise<VerdictDigest>
   close(): Promise<void>

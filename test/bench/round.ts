@@ -63,7 +63,7 @@ async function measureAlone(folder: string, dataset: string, signal: AbortSignal
   const config = join(folder, 'trainer.json')
   await mkdir(join(jobs, 'batches'), { recursive: true })
   const limits = DEFAULT_LIMITS
-  const { tasks: all, environments } = await readTaskSet(dataset, 'train')
+  const { tasks: all, environments } = await readTaskSet([dataset], 'train')
   const tokenizer = await openTokenizer(DEMO_MODEL)
   const runtime = createEpisodeRuntime(environments, tokenizer, rulesNamed(DEFAULT_RULES))
   const { tasks } = fittingTasks(all, runtime, limits)

@@ -2,13 +2,15 @@ import { type LockoutOptions, lockout } from '../support/lockout.js'
 import type { BenchResult } from './result.js'
 
 const MINUTES = 60
+/** How often volunteers join a run whose keys hold leases of proven keys, or choose among them. */
+const NEWCOMER_EVERY_MS = 120_000
 const ATTACKS: readonly (readonly [name: string, options: Omit<LockoutOptions, 'minutes'>])[] = [
-  ['nobody', { sybils: 0, blocks: 1, fromMinute: 0, renew: false }],
-  ['40 keys of 8 blocks, from the start', { sybils: 40, blocks: 8, fromMinute: 0, renew: false }],
-  ['40 keys of 40 blocks, from the start', { sybils: 40, blocks: 40, fromMinute: 0, renew: false }],
-  ['1,000 keys of 8 blocks, from the start', { sybils: 1000, blocks: 8, fromMinute: 0, renew: false }],
-  ['the same, renewing', { sybils: 1000, blocks: 8, fromMinute: 0, renew: true }],
-  ['the same, from minute 10', { sybils: 1000, blocks: 8, fromMinute: 10, renew: true }],
+  ['nobody', { sybils: 0, blocks: 1, fromMinute: 0, habit: 'idle' }],
+  ['40 keys of 8 blocks, from the start', { sybils: 40, blocks: 8, fromMinute: 0, habit: 'idle' }],
+  ['40 keys of 40 blocks, from the start', { sybils: 40, blocks: 40, fromMinute: 0, habit: 'idle' }],
+  ['1,000 keys of 8 blocks, from the start', { sybils: 1000, blocks: 8, fromMinute: 0, habit: 'idle' }],
+  ['the same, renewing', { sybils: 1000, blocks: 8, fromMinute: 0, habit: 'renew' }],
+  ['the same, from minute 10', { sybils: 1000, blocks: 8, fromMinute: 10, habit: 'renew' }],
 ]
 
 /** Measures an hour of a run in which other keys take leases and deliver nothing. */

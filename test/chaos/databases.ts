@@ -56,6 +56,7 @@ export async function openSimStore(
     verdictCount: operation(false, 'store read', () => store.verdictCount()),
     addVerdicts: operation(true, 'store write', (from, verdicts) => store.addVerdicts(from, verdicts)),
     verdicts: operation(false, 'store read', () => store.verdicts()),
+    missingVerdicts: operation(false, 'store read', (isReported) => store.missingVerdicts(isReported)),
     verdictOn: operation(false, 'store read', (leaseId) => store.verdictOn(leaseId)),
     keptGroup: operation(false, 'store read', () => store.keptGroup()),
     keepRounds: operation(true, 'store write', (rounds) => store.keepRounds(rounds)),

@@ -1,3 +1,4 @@
+import { createServing } from '../../swarm/serving.js'
 import { type OnRefusal, type SwarmHost, type SwarmLogger, silentLogger, TransportError } from '../../swarm/index.js'
 import { type ConnectionEnd, connect, disconnect } from './sim-connection.js'
 import { createSimGossip, type SimGossip } from './sim-gossip.js'
@@ -94,6 +95,10 @@ export function createSimHost(options: SimHostOptions): SimHost {
     clock: process.clock,
     logger,
     onRefusal,
+    serving: createServing({
+      ...{ clock: process.clock, runId },
+      connections: (peer) => [...(endsTo.get(peer) ?? [])].map(({ seen }) => seen),
+    }),
     handlers,
     ends,
     get alive() {

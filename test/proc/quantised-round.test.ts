@@ -168,7 +168,7 @@ test('the coordinator scores its versions, and plays before the first one, with 
   const state = new RunReducer()
   for (const event of round.events) state.apply(event)
   const config = readConfig(round.config)
-  const taskSet = await readTaskSet(round.dataset, 'train', 1)
+  const taskSet = await readTaskSet([round.dataset], 'train', 1)
   const tokenizer = await openTokenizer(round.model)
   try {
     const runtime = createEpisodeRuntime(taskSet.environments, tokenizer, rulesNamed(DEFAULT_RULES))

@@ -1,6 +1,7 @@
 import { generateKeyPairFromSeed } from '@libp2p/crypto/keys'
 import { writeCheckpoint } from '../../coordinator/ledger/checkpoint-file.js'
 import { openRecorder } from '../../coordinator/ledger/recorder.js'
+import { NO_LEASES } from '../../coordinator/ledger/delivery-record.js'
 import { Reputation } from '../../coordinator/ledger/reputation.js'
 import type { RunReducer } from '../../coordinator/ledger/run-reducer.js'
 import type { RunState } from '../../coordinator/ledger/run-state.js'
@@ -169,6 +170,7 @@ async function run(
       reputation: { ...new Reputation().snapshot, streak: before },
       addressBlock: addressBlock(one.address),
       deliveryRate: null,
+      record: NO_LEASES,
     })
     await writeCheckpoint(folder.checkpoint, {
       at: log.end,

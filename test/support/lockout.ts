@@ -1,10 +1,11 @@
 import { uniformInt } from 'pure-rand/distribution/uniformInt'
 import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus'
 import { chooseBatch } from '../../coordinator/leases/batch-shares.js'
+import { askUpTo, createHostileKeys, type HostileHabit } from './hostile-keys.js'
 import { openServiceRun, REGISTRATION_MS } from './lease-service-run.js'
 import { agreed } from './run-events.js'
 
-/** A run in which some keys take leases and never deliver, while volunteers work. */
+/** A run in which some keys take leases without doing the work, while volunteers work. */
 export interface LockoutOptions {
   readonly sybils: number
   /** Number of address blocks of the sybils. */
@@ -12,8 +13,9 @@ export interface LockoutOptions {
   readonly minutes: number
   /** Time at which the sybils join, after the start of the run. */
   readonly fromMinute: number
-  /** Whether the sybils renew their leases for as long as possible. */
-  readonly renew: boolean
+  readonly habit: HostileHabit
+  /** Default: five minutes. */
+  readonly newcomerEveryMs?: number
 }
 
 export interface Lockout {
@@ -24,6 +26,10 @@ export interface Lockout {
   readonly waitedS: readonly (number | null)[]
   /** Leases that the sybils received. */
   readonly wasted: number
+  /** Share of the groups in batches that the sybils supplied. */
+  readonly hostileShare: number
+  /** Leases that the sybils abandoned. */
+  readonly abandoned: number
 }
 
 const VOLUNTEERS = 10
@@ -33,9 +39,8 @@ const GROUP_MS = [25_000, 75_000] as const
 /** Time from a batch to the version that was trained on it. */
 const TRAINING_MS = 12_000
 const TICK_MS = 1000
-/** Pauses between requests of a volunteer without work and of a sybil. A sybil has many keys, and each key has a separate limit. */
+/** Pause between requests of a volunteer without work. */
 const ASK_EVERY_MS = 2000
-const SYBIL_ASKS_EVERY_MS = 10_000
 const CONFIGURATION = {
   maxStaleness: 4,
   batchGroups: 16,
@@ -58,7 +63,8 @@ interface Worker {
  * Runs the real lease service, run state and choice of batches, second by second on a simulated clock. The work of volunteers and
  * trainer takes the simulated times above.
  */
-export async function lockout({ sybils, blocks, minutes, fromMinute, renew }: LockoutOptions): Promise<Lockout> {
+export async function lockout(options: LockoutOptions): Promise<Lockout> {
+  const { sybils, blocks, minutes, fromMinute, habit, newcomerEveryMs = NEWCOMER_EVERY_MS } = options
   const blockOf = (node: string): string => {
     const [kind, number] = node.split('-')
     return kind === 'sybil' ? `ip4/${Number(number) % blocks}` : `ip4/of ${node}`
@@ -80,26 +86,16 @@ export async function lockout({ sybils, blocks, minutes, fromMinute, renew }: Lo
   })
   const workers = Array.from({ length: VOLUNTEERS }, (_, i) => worker(`volunteer-${i}`, startMs + between([0, 60_000])))
   const newcomers: Worker[] = []
-  for (let atMs = startMs + NEWCOMER_EVERY_MS; atMs <= endMs - 120_000; atMs += NEWCOMER_EVERY_MS)
+  for (let atMs = startMs + newcomerEveryMs; atMs <= endMs - 120_000; atMs += newcomerEveryMs)
     newcomers.push(worker(`newcomer-${newcomers.length}`, atMs))
   const comeMs = startMs + fromMinute * 60_000
-  const idlers = Array.from({ length: sybils }, (_, i) => ({
-    name: `sybil-${i}`,
-    askMs: comeMs + between([0, 60_000]),
-  }))
+  const hostile = createHostileKeys(habit, {
+    ...{ run, blockOf, between, groupMs: GROUP_MS, perNode: CONFIGURATION.leases.perNode },
+    names: Array.from({ length: sybils }, (_, i) => `sybil-${i}`),
+    fromMs: comeMs,
+  })
   let trainedAtMs: number | null = null
-  let wasted = 0
-
-  /** A key that has to register for the next round gets the same answer as any key without a lease. */
-  const ask = async (node: string, count: number): Promise<number> => {
-    const held = state.openLeasesOf(node).size
-    if (held >= count) return 0
-    const answer = await run.ask(node, { count: count - held }).catch((why: { code?: string }) => {
-      if (why.code !== 'rate_limited') throw why
-      return { leases: [] }
-    })
-    return answer.leases.length
-  }
+  const batched = { all: 0, hostile: 0 }
 
   const work = async (one: Worker): Promise<void> => {
     const nowMs = clock.now()
@@ -113,7 +109,7 @@ export async function lockout({ sybils, blocks, minutes, fromMinute, renew }: Lo
       one.doneMs = null
       one.askMs = nowMs
     }
-    if (nowMs >= one.askMs && (await ask(one.name, CONFIGURATION.leases.perNode)) === 0)
+    if (nowMs >= one.askMs && (await askUpTo(run, one.name, CONFIGURATION.leases.perNode)) === 0)
       one.askMs = nowMs + ASK_EVERY_MS
     if (one.doneMs === null && state.openLeasesOf(one.name).size > 0) {
       one.firstLeaseMs ??= nowMs
@@ -129,12 +125,17 @@ export async function lockout({ sybils, blocks, minutes, fromMinute, renew }: Lo
       await recorder.record(() => ({ type: 'trained', atMs: clock.now(), batchId, step, skipped: false }))
     } else if (!batch) {
       const { configuration } = agreed(CONFIGURATION)
-      const chosen = chooseBatch(configuration, state.trainable(configuration.maxStaleness), [
-        ...state.suppliers.values(),
-      ])
+      const chosen = chooseBatch(
+        configuration,
+        state.trainable(configuration.maxStaleness),
+        [...state.suppliers.values()],
+        (node) => state.reliabilityOf(node),
+      )
       if (!chosen) return
       const step = state.current!.version + 1
       const leaseIds = chosen.map(({ leaseId }) => leaseId)
+      batched.all += chosen.length
+      batched.hostile += chosen.filter(({ node }) => node.startsWith('sybil')).length
       await recorder.record(() => ({ type: 'batched', atMs: clock.now(), batchId: `step-${step}`, step, leaseIds }))
       trainedAtMs = clock.now() + TRAINING_MS
     }
@@ -144,13 +145,7 @@ export async function lockout({ sybils, blocks, minutes, fromMinute, renew }: Lo
     await leases.releaseLapsed()
     if (state.keysWaiting > 0 && clock.now() - state.round!.openedAtMs >= REGISTRATION_MS) await run.openRound()
     await train()
-    for (const idler of idlers) {
-      if (clock.now() < idler.askMs) continue
-      idler.askMs += SYBIL_ASKS_EVERY_MS
-      wasted += await ask(idler.name, CONFIGURATION.leases.perNode)
-      const leaseIds = [...state.openLeasesOf(idler.name).keys()]
-      if (renew && leaseIds.length > 0) await leases.answer({ kind: 'renew', leaseIds }, idler.name)
-    }
+    await hostile.act()
     for (const one of [...workers, ...newcomers]) await work(one)
   }
   return {
@@ -159,6 +154,8 @@ export async function lockout({ sybils, blocks, minutes, fromMinute, renew }: Lo
     waitedS: newcomers.map(({ firstLeaseMs, sinceMs }) =>
       firstLeaseMs === null ? null : (firstLeaseMs - sinceMs) / 1000,
     ),
-    wasted,
+    wasted: hostile.leases,
+    hostileShare: batched.all === 0 ? 0 : batched.hostile / batched.all,
+    abandoned: hostile.abandoned,
   }
 }

@@ -13,9 +13,11 @@ import { openEventLog } from '../../coordinator/ledger/event-log.js'
 import { openRecorder } from '../../coordinator/ledger/recorder.js'
 import type { RunState } from '../../coordinator/ledger/run-state.js'
 import { LOG_END, LOG_RECORDS } from '../../coordinator/service/control-routes.js'
+import { keepBackups } from '../../coordinator/service/own-backups.js'
 import { exportIdentity, importIdentity, readKey } from '../../swarm/index.js'
 import { bend } from '../chaos/damage.js'
-import { connect } from '../support/swarm-nodes.js'
+import { createMovedClock } from '../support/moved-clock.js'
+import { connect, eventually } from '../support/swarm-nodes.js'
 import type { TestRun } from '../support/test-run.js'
 import { leaseFor, offer, runSuite, verdictOn } from './run-suite.js'
 
@@ -94,6 +96,36 @@ async function filesBelow(root: string): Promise<string[]> {
   const entries = await readdir(root, { recursive: true, withFileTypes: true })
   return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name))
 }
+
+test('a coordinator backs itself up at intervals, and keeps the newest backups', async ({ open }) => {
+  const run = await equip(await open())
+  const clock = createMovedClock()
+  const closing = new AbortController()
+  const target = join(await folder(), 'backups')
+  const results: object[] = []
+  const settings = { everyMs: 3_600_000, keep: 2, folder: target }
+  const ended = keepBackups(
+    {
+      ...{ settings, log: run.coordinator.log, dataDir: run.folder, configFile: null, clock },
+      logger: { error: () => undefined } as never,
+      onBackup: (result) => results.push(result),
+    },
+    closing.signal,
+  )
+  for (const count of [1, 2, 3]) {
+    await eventually('it waits', () => clock.pauses.length === 1)
+    clock.advance(settings.everyMs)
+    await eventually('a backup', () => results.length === count)
+  }
+  closing.abort()
+  await ended
+  assert.ok(results.every((result) => 'events' in result))
+  const kept = (await readdir(target)).sort()
+  assert.is(kept.length, 2)
+  const restored = join(await folder(), 'data')
+  await restoreBackup(join(target, kept.at(-1)!), restored, never)
+  assert.is((await stateIn(restored)).current!.version, 0)
+})
 
 test('a run is backed up over the control socket while it works, and restored as it was then', async ({ open }) => {
   const run = await equip(await open())

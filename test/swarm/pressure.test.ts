@@ -27,21 +27,16 @@ test.before.each(async (context) => {
 })
 test.after.each((context) => context.swarm.close())
 
-const unlimited = createUploadBudget(systemClock, () => Number.POSITIVE_INFINITY)
 const want = (index: number) => ({ kind: 'chunk' as const, blobSha256: 'ab'.repeat(32), index })
 
 test('a peer that asks for much and reads nothing fills only its own receive window', async ({ server, client }) => {
   const chunk = noise(LIMITS.chunkBytes.value)
   let served = 0
-  await serveSnapshots(
-    server.host,
-    async (asked) => {
-      if (asked.kind !== 'chunk' || asked.index > 0) return new Uint8Array([1])
-      served += 1
-      return chunk
-    },
-    unlimited,
-  )
+  await serveSnapshots(server.host, async (asked) => {
+    if (asked.kind !== 'chunk' || asked.index > 0) return new Uint8Array([1])
+    served += 1
+    return chunk
+  })
   const stream = await client.host.openStream(server.host.peerId, PROTOCOLS.snapshot, {
     signal: soon(),
   })
@@ -72,11 +67,7 @@ test('a frame larger than the stream buffer arrives whole', async ({ server, cli
 })
 
 test('answers of a source are matched by their ids', async ({ server, client }) => {
-  await serveSnapshots(
-    server.host,
-    async (asked) => (asked.kind === 'chunk' ? new Uint8Array([asked.index]) : null),
-    unlimited,
-  )
+  await serveSnapshots(server.host, async (asked) => (asked.kind === 'chunk' ? new Uint8Array([asked.index]) : null))
   const source = await openSnapshotSource(client.host, server.host.peerId, soon())
   const answers = await Promise.all([3, 1, 2].map((index) => source.ask(want(index))))
   assert.equal(
@@ -103,13 +94,16 @@ test('an answer without a question ends the source', async ({ server, client }) 
 })
 
 test('a spent upload budget answers busy and recovers', async ({ server, client }) => {
-  let nowMs = 0
-  const budget = createUploadBudget({ ...systemClock, elapsedMs: () => nowMs }, () => 1000)
-  await serveSnapshots(server.host, async () => new Uint8Array([7]), budget)
+  const { serving } = server.host
+  serving.limitUpload(() => 1)
+  await serveSnapshots(server.host, async () => new Uint8Array([7]))
   const source = await openSnapshotSource(client.host, server.host.peerId, soon())
-  void budget.take(10_000, soon())
+  serving.upload.count(10_000)
   assert.is((await source.ask(want(0))).status, 'busy')
   source.close()
+  let nowMs = 0
+  const budget = createUploadBudget({ ...systemClock, elapsedMs: () => nowMs }, () => 1000)
+  budget.count(10_000)
   assert.ok(budget.spent)
   nowMs = 20_000
   assert.not.ok(budget.spent)
@@ -125,7 +119,7 @@ test('a rate limit refills with time and keeps recent keys', () => {
 
 test('setting the clock back two hours does not block an upload for two hours', async () => {
   let nowMs = 7_200_000
-  const budget = createUploadBudget({ ...systemClock, now: () => nowMs }, () => Number.POSITIVE_INFINITY)
+  const budget = createUploadBudget({ ...systemClock, ...{ now: () => nowMs } }, () => Number.POSITIVE_INFINITY)
   await budget.take(1, soon())
   nowMs = 0
   assert.not.ok(budget.spent)

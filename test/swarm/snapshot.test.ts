@@ -64,7 +64,7 @@ interface HolderOptions {
 async function holder(
   swarm: TestSwarm,
   seed: number,
-  { clock, gate, ...options }: HolderOptions = {},
+  { clock, gate, upload }: HolderOptions = {},
 ): Promise<Holder> {
   const node = await swarm.node(seed, true, clock)
   const store = await createBlobStore(await swarm.folder())
@@ -75,7 +75,8 @@ async function holder(
       return store.readChunk(...chunk)
     },
   }
-  const exchange = await createSnapshotExchange(node.host, { store: gated, ...options })
+  if (upload) node.host.serving.limitUpload(upload)
+  const exchange = await createSnapshotExchange(node.host, { store: gated })
   return { ...node, store, exchange }
 }
 

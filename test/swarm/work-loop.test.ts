@@ -284,8 +284,32 @@ test('a machine whose leases end too early gets advice, and asks for no lease fo
     await eventually('it rests', () => rests === 1)
     assert.equal([held.length, worked.asked.length, worked.groups.length, worked.returned.length], [2, 2, 0, 0])
     const words = worked.progress.flatMap((news) => (news.type === 'rest' ? [news.why] : []))
-    assert.match(words.join(), /too slow for the run: 2 groups in a row .*smaller model.*--mirror$/)
+    assert.match(words.join(), /too slow for the run: groups were not ready 2 times in a row .*smaller model.*--mirror$/)
     assert.is(worked.order.at(-1), 6 * 3_600_000)
+  } finally {
+    await worked.stop()
+  }
+})
+
+test('leases that end while the machine sleeps do not make it too slow', async () => {
+  const { slow, held } = heldEngine()
+  const policy = policyOf(1)
+  const clock = createMovedClock()
+  const answers = [1, 2, 3].map((i) => ({
+    leases: [{ ...leaseOf(i), deadlineMs: clock.now() + (i - 1) * 3_600_000 + 60_000 }],
+    manifestId: policy.manifestId,
+  }))
+  const worked = await work(swarm, answers, {
+    ...{ engine: slow, update: async () => policy, lapsed: () => true, clock, capacity: async () => undefined },
+  })
+  try {
+    for (const begun of [1, 2, 3]) {
+      await eventually('a group is in progress', () => held.length === begun && clock.pauses.includes(30_000))
+      // The wait for half of the lease ends an hour late.
+      clock.advance(3_600_000)
+    }
+    await eventually('the third lease is lost too', () => worked.renewed.length === 3)
+    assert.not(worked.progress.some(({ type }) => type === 'rest'))
   } finally {
     await worked.stop()
   }

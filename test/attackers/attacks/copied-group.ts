@@ -11,7 +11,8 @@ import type { HonestGroup } from '../honest-crowd.js'
 /** A new version may come in between: then the victim's log-probabilities are those of another policy. */
 const CODES = ['duplicate', 'sampler_mismatch', 'logprob_mismatch']
 const LEASES = 8
-const KEYS_TRIED = 12
+/** Keys of a block that has abandoned leases get few of them at a time. */
+const KEYS_TRIED = 40
 
 /** A lease of an attacker for the victim's very task, the only one for which a copy replays. */
 async function sameTask(arena: Arena, taskId: string, signal: AbortSignal): Promise<Work> {

@@ -10,8 +10,8 @@ import { begun, done, leased, published, released } from '../../support/run-even
 const MINUTES = 20
 
 test('keys of a few blocks that hold leases for nothing keep no newcomer waiting for a minute, and cost next to no version', async () => {
-  const alone = await lockout({ sybils: 0, blocks: 1, minutes: MINUTES, fromMinute: 0, renew: false })
-  const beset = await lockout({ sybils: 300, blocks: 8, minutes: MINUTES, fromMinute: 4, renew: true })
+  const alone = await lockout({ sybils: 0, blocks: 1, minutes: MINUTES, fromMinute: 0, habit: 'idle' })
+  const beset = await lockout({ sybils: 300, blocks: 8, minutes: MINUTES, fromMinute: 4, habit: 'renew' })
   assert.is(beset.waitedS.length, 3)
   for (const waited of beset.waitedS) assert.ok(waited !== null && waited <= 60, `${waited} s`)
   assert.ok(beset.wasted > 30, 'they did take what they could get')

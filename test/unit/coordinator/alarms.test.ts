@@ -29,7 +29,7 @@ const run = (versions: readonly Partial<VersionReport>[], refused: Record<string
     },
     ...{ accepted: reports.reduce((sum, { accepted }) => sum + accepted, 0), zeroVariance: 0, tokens: 0 },
     ...{ refused: new Map(Object.entries(refused)) as RunReport['refused'], refusedBatches: [] },
-    ...{ quarantinedEnvironments: [], orders: new Orders(), unattended: null, pendingBatch: null, completeAtMs: null },
+    ...{ quarantinedEnvironments: [], orders: new Orders(), unattended: null, strain: null, pendingBatch: null, completeAtMs: null },
     ...{ audits: { passed: 0, failed: 0 }, doubtedGroups: 0 },
   }
 }

@@ -30,7 +30,7 @@ test('capacity for leases is what batches can still use, minus groups in progres
   ] as const
   for (const [event, capacity] of steps) {
     state.apply(event)
-    assert.is(capacityForLeases(state, CONFIGURATION), capacity, event.type)
+    assert.is(capacityForLeases(state, CONFIGURATION, 0), capacity, event.type)
   }
 })
 

@@ -36,6 +36,7 @@ test('a duty that fails keeps no other from its turn, nor itself from the next',
         throw new Error('no secret')
       },
       lookForVolunteers: async () => undefined,
+      lookForStrain: async () => undefined,
       nameDoubtedBatches: async () => undefined,
       auditSuspects: () => {
         calls.push('suspects')

@@ -30,7 +30,7 @@ test('a new run.yaml is what the operator said, and everything else as it is by 
   const config = configFor(textFor(5e6, 300))
   assert.equal(config.about, { operator: 'Ada: "me", #1', purpose: '' })
   assert.equal([config.base.path, config.base.name, config.base.quantisation], ['/models/base.gguf', 'a model', 'q8_0'])
-  assert.equal([config.dataDir, config.tasks.dataset], ['/runs/first/data', '/runs/first/tasks'])
+  assert.equal([config.dataDir, config.tasks.dataset], ['/runs/first/data', ['/runs/first/tasks']])
   assert.equal(config.announce, ['/dns4/run.example/tcp/1'])
   assert.equal([config.groupSize, config.versions, config.dashboard.listen], [8, 350, '127.0.0.1:4080'])
   assert.match(textFor(5e6, 300), /^ {2}dataset: tasks$/m, 'paths within the folder are relative')

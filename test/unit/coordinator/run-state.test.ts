@@ -478,6 +478,28 @@ test('a lease that its node left lying is the next it gets, until another versio
   assert.is(state.owedLease(ANN), undefined)
 })
 
+test('an abandoned lease stays a debt of its key and its block until its version is too old to be trained on', () => {
+  const addressBlock = 'ip4/1'
+  const state = reducer([published(0), leased('a', ANN, 0, { addressBlock }), released('a')])
+  const debts = (): number[] => [state.debtOf(ANN), state.debtOf(BO), state.owedFrom(addressBlock)]
+  assert.equal(debts(), [0, 0, 1], 'it can still be taken again')
+  const { maxStaleness } = state.configuration!
+  for (let version = 1; version <= maxStaleness; version++) {
+    state.apply(published(version, { round: version }))
+    assert.equal(debts(), [1, 0, 1])
+  }
+  state.apply(published(maxStaleness + 1, { round: maxStaleness + 1 }))
+  assert.equal(debts(), [0, 0, 0])
+})
+
+test('a lease is lost once, however often it is taken again, until it is delivered', () => {
+  const again = [leased('a', ANN, 0), released('a')]
+  const state = reducer([published(0), ...again, ...again, ...again])
+  assert.equal(state.nodes.get(ANN)!.record, { delivered: 0, lost: 1 })
+  for (const event of [leased('a', ANN, 0), judged('a', ANN, 0)]) state.apply(event)
+  assert.equal(state.nodes.get(ANN)!.record, { delivered: 1, lost: 0 })
+})
+
 test('a group that was delivered after the release of its lease gets a verdict, and is not owed any more', () => {
   const state = reducer([published(0), leased('a', ANN, 0), released('a'), judged('a', ANN, 0)])
   assert.is(state.owedLease(ANN), undefined)

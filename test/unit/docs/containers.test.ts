@@ -105,8 +105,8 @@ test('the small run is configured so that its containers find each other, and on
   assert.equal(coordinator!.ports, ['4001:4001', `127.0.0.1:${port}:${port}`])
   assert.match(read('coordinator.Dockerfile'), new RegExp(`fetch\\('http://127\\.0\\.0\\.1:${port}/healthz'\\)`))
   assert.ok(config.listen.some((address) => address === '/ip4/0.0.0.0/tcp/4001'))
-  assert.ok(tasks!.command![0]!.includes(`--out ${config.tasks.dataset} `))
-  for (const path of [config.dataDir, config.tasks.dataset]) assert.ok(path.startsWith('/data/'), path)
+  assert.ok(tasks!.command![0]!.includes(`--out ${config.tasks.dataset.join()} `))
+  for (const path of [config.dataDir, ...config.tasks.dataset]) assert.ok(path.startsWith('/data/'), path)
 })
 
 test('the commands of the containers are those of the programs', () => {
