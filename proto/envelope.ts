@@ -15,6 +15,8 @@ export const ENVELOPE_KINDS = [
   'verdict-digest',
   'address-notice',
   'leaderboard',
+  'log-head',
+  'rederivation',
 ] as const
 export type EnvelopeKind = (typeof ENVELOPE_KINDS)[number]
 

@@ -73,6 +73,7 @@ export {
 } from './lease.js'
 export { LEAVE_REASONS, type Leave, type LeaveReason, leaveNotice } from './leave.js'
 export { LIMITS, type Limit, type LimitName } from './limits.js'
+export { contradiction, type IssuedHead, issuedHead, type LogHead, openHead, sealHead } from './log-head.js'
 export {
   BLOB_ROLES,
   type BlobDescription,
@@ -90,6 +91,7 @@ export {
   sealManifest,
 } from './manifest.js'
 export { expandMask, toMaskRuns } from './mask.js'
+export { merklePath, merkleRoot, rootByPath } from './merkle.js'
 export { PROTOCOL_VERSION, PROTOCOLS, type ProtocolName, topicsOf } from './names.js'
 export type { PeerAddresses } from './peer-addresses.js'
 export {
@@ -117,15 +119,25 @@ export {
   snapshotRequest,
   snapshotResponse,
 } from './snapshot.js'
+export { decodeTaskSet, encodeTaskSet } from './task-set-bits.js'
 export { type Scalars, tensorboardFile } from './tensorboard.js'
+export {
+  runConfigurationId,
+  type TrainingBatch,
+  type TrainingGroup,
+  type TrainingRecord,
+  trainingBatch,
+} from './training-batch.js'
 export {
   openVerdictDigest,
   sealVerdictDigest,
   type Verdict,
   type VerdictDigest,
+  type VerdictProof,
   type VerdictRequest,
   type VerdictResponse,
   verdictDigest,
   verdictRequest,
   verdictResponse,
 } from './verdict.js'
+export { acceptsGroup, parseVerdictLeaf, type VerdictLeaf, verdictLeafText } from './verdict-leaf.js'

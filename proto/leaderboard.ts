@@ -5,6 +5,7 @@ import { openEnvelope, sealEnvelope } from './envelope.js'
 import { refusal, SwarmRefusal } from './errors.js'
 import { prove } from './gen/swarm.js'
 import { LIMITS } from './limits.js'
+import { LOG_HEAD_SHAPE, type LogHead, readLogHead, writeLogHead } from './log-head.js'
 import { MAX_ROUND } from './manifest.js'
 import { bytes, double, message, number } from './wire-shape.js'
 
@@ -36,6 +37,8 @@ export interface Leaderboard {
   readonly teams: readonly LeaderboardTeam[]
   /** The requested key, at any rank; null: no key was requested, or it has no credit. */
   readonly asked: { readonly rank: number; readonly key: LeaderboardKey } | null
+  /** The coordinator's log when it signed this leaderboard. */
+  readonly head: LogHead
 }
 
 /** Words of visible characters, separated by single spaces. The name cannot hide text, reorder it or break a line. */
@@ -75,6 +78,7 @@ export const leaderboard: Codec<Leaderboard> = codec<Leaderboard, prove.Leaderbo
     5: message(KEY, LIMITS.leaderboardKeys.value),
     6: message({ 1: bytes(), 2: number(), 3: double() }, LIMITS.leaderboardTeams.value),
     7: message({ 1: number(), 2: message(KEY) }),
+    8: message(LOG_HEAD_SHAPE),
   },
   read: (wire) => {
     const keys = wire.keys.map(readKey)
@@ -103,10 +107,12 @@ export const leaderboard: Codec<Leaderboard> = codec<Leaderboard, prove.Leaderbo
       asked: wire.asked
         ? { rank: integer(wire.asked.rank, 1, allKeys, 'rank'), key: readKey(present(wire.asked.key, 'asked key')) }
         : null,
+      head: readLogHead(present(wire.head, 'head of the log')),
     }
   },
-  write: ({ keys, asked, ...rest }) => ({
+  write: ({ keys, asked, head, ...rest }) => ({
     ...rest,
+    head: writeLogHead(head),
     teams: [...rest.teams],
     keys: keys.map(writeKey),
     asked: asked && { rank: asked.rank, key: writeKey(asked.key) },

@@ -19,6 +19,7 @@ import { openEnvelope, sealEnvelope } from './envelope.js'
 import { refusal } from './errors.js'
 import { prove } from './gen/swarm.js'
 import { LIMITS } from './limits.js'
+import { LOG_HEAD_SHAPE, type LogHead, readLogHead, writeLogHead } from './log-head.js'
 import { POLICY_SHAPE, type PolicyDescription, policyIdOf, readPolicy, writePolicy } from './policy.js'
 import { bytes, double, message, number, packed } from './wire-shape.js'
 
@@ -29,6 +30,10 @@ export const BLOB_ROLES = [
   'peft-weights',
   'peft-config',
   'base-config',
+  'optimizer',
+  'random-state',
+  'training-batch',
+  'held-out',
   'provenance',
   'model-signature',
 ] as const
@@ -93,6 +98,8 @@ export interface PolicyManifest {
   readonly expiresAtMs: number
   /** Run configuration of the round. Groups of its leases are verified under it, also after later changes. */
   readonly configurationId: Sha256
+  /** The coordinator's log when it signed this manifest. */
+  readonly head: LogHead
 }
 
 export const MAX_ROUND = 2 ** 32 - 1
@@ -131,6 +138,7 @@ export const policyManifest: Codec<PolicyManifest> = codec<PolicyManifest, prove
     12: double(),
     13: bytes(),
     14: message({ 1: double(), 2: double() }),
+    15: message(LOG_HEAD_SHAPE),
   },
   read: (wire) => {
     const policy = readPolicy(present(wire.policy, 'policy'))
@@ -157,6 +165,7 @@ export const policyManifest: Codec<PolicyManifest> = codec<PolicyManifest, prove
       createdAtMs,
       expiresAtMs: integer(wire.expiresAtMs, createdAtMs, LIMITS.maxTimeMs.value, 'expiry'),
       configurationId: hexOf(wire.configurationId, 32, 'configuration id'),
+      head: readLogHead(present(wire.head, 'head of the log')),
     }
   },
   write: (manifest) => ({
@@ -180,6 +189,7 @@ export const policyManifest: Codec<PolicyManifest> = codec<PolicyManifest, prove
     roundSecretHash: bytesOf(manifest.roundSecretHash),
     configurationId: bytesOf(manifest.configurationId),
     closedRounds: manifest.closedRounds.map(({ round, secret }) => ({ round, secret: bytesOf(secret) })),
+    head: writeLogHead(manifest.head),
   }),
 })
 
@@ -190,6 +200,10 @@ const MOST_BYTES: Readonly<Record<BlobRole, number>> = {
   'peft-weights': LIMITS.adapterBytes.value,
   'peft-config': LIMITS.blobMetadataBytes.value,
   'base-config': LIMITS.blobMetadataBytes.value,
+  optimizer: LIMITS.optimizerBytes.value,
+  'random-state': LIMITS.blobMetadataBytes.value,
+  'training-batch': LIMITS.trainingBatchBytes.value,
+  'held-out': LIMITS.blobMetadataBytes.value,
   provenance: LIMITS.blobMetadataBytes.value,
   'model-signature': LIMITS.blobMetadataBytes.value,
 }

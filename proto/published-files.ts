@@ -6,7 +6,7 @@ export interface PublishedFile {
   readonly name: string
   /** Path in the directory of a training step; null: the coordinator writes the file itself. */
   readonly inStep: string | null
-  /** A training step may not have the file. */
+  /** A publication may not have the file: for example, version 0 has no training batch. */
   readonly optional?: true
 }
 
@@ -19,6 +19,10 @@ export const PUBLISHED_FILES: readonly PublishedFile[] = [
   { role: 'peft-weights', name: 'adapter_model.safetensors', inStep: 'adapter/adapter_model.safetensors' },
   { role: 'peft-config', name: 'adapter_config.json', inStep: 'adapter/adapter_config.json' },
   { role: 'base-config', name: 'base/config.json', inStep: 'base/config.json', optional: true },
+  { role: 'optimizer', name: 'optimizer.safetensors', inStep: 'optimizer.safetensors', optional: true },
+  { role: 'random-state', name: 'rng.json', inStep: 'rng.json', optional: true },
+  { role: 'training-batch', name: 'training-batch.bin', inStep: null, optional: true },
+  { role: 'held-out', name: 'held-out.json', inStep: null, optional: true },
   { role: 'provenance', name: 'provenance.json', inStep: null },
   { role: 'model-signature', name: 'model.sig', inStep: null },
 ]

@@ -17,6 +17,8 @@ export type SnapshotWant =
   | { readonly kind: 'held'; readonly blobSha256: Sha256 }
   /** Asks the coordinator for one of the wanted chunks (a bit for each) that it has sent to too few nodes. */
   | { readonly kind: 'share'; readonly blobSha256: Sha256; readonly wanted: Uint8Array }
+  /** Asks for the first manifest of a version, in service or not. */
+  | { readonly kind: 'manifest-of-version'; readonly version: number }
   /** Asks for the newest address notice of the coordinator. */
   | { readonly kind: 'address-notice' }
 
@@ -45,11 +47,13 @@ export const snapshotRequest: Codec<SnapshotRequest> = codec<SnapshotRequest, pr
     7: number(),
     8: number(),
     9: message({ 1: bytes(), 2: bytes() }),
+    10: number(),
   },
   read: (wire) => {
     // The generated declaration does not allow null, but members of a oneof that were not sent are null.
     const manifestId: Uint8Array | null = wire.manifestId
     const heldOf: Uint8Array | null = wire.heldOf
+    const manifestOfVersion: number | null = wire.manifestOfVersion
     const id = integer(wire.id, 1, MAX_ID, 'request id')
     if (wire.chunk) {
       const index = integer(wire.chunk.index, 0, MAX_INDEX, 'chunk index')
@@ -64,6 +68,8 @@ export const snapshotRequest: Codec<SnapshotRequest> = codec<SnapshotRequest, pr
       return { id, want: { kind: 'share', blobSha256: hexOf(blobSha256, 32, 'blob hash'), wanted } }
     }
     if (wire.addressNotice) return { id, want: { kind: 'address-notice' } }
+    if (manifestOfVersion !== null)
+      return { id, want: { kind: 'manifest-of-version', version: integer(manifestOfVersion, 0, MAX_ID, 'version') } }
     if (wire.manifestIds) return { id, want: { kind: 'manifest-ids' } }
     if (!wire.newestManifest) throw refusal('malformed', 'a snapshot request wants something')
     return { id, want: { kind: 'newest-manifest' } }
@@ -73,6 +79,7 @@ export const snapshotRequest: Codec<SnapshotRequest> = codec<SnapshotRequest, pr
     if (want.kind === 'invitation') return { id, invitation: true }
     if (want.kind === 'manifest-ids') return { id, manifestIds: true }
     if (want.kind === 'manifest') return { id, manifestId: bytesOf(want.manifestId) }
+    if (want.kind === 'manifest-of-version') return { id, manifestOfVersion: want.version }
     if (want.kind === 'held') return { id, heldOf: bytesOf(want.blobSha256) }
     if (want.kind === 'share') return { id, share: { blobSha256: bytesOf(want.blobSha256), wanted: want.wanted } }
     if (want.kind === 'address-notice') return { id, addressNotice: true }

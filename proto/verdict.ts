@@ -1,7 +1,7 @@
 import type { PrivateKey } from '@libp2p/interface'
-import { atMost, bytesOf, finite, hexOf, integer, label, refusalCode, sentence, timeMs } from './bounds.js'
+import { atMost, bytesOf, finite, hexOf, integer, label, refusalCode, sentence, text, timeMs } from './bounds.js'
 import { type Codec, codec, type Decoded } from './codec.js'
-import type { Sha256 } from './content-id.js'
+import { type Sha256, toHex } from './content-id.js'
 import { openEnvelope, sealEnvelope } from './envelope.js'
 import { type RefusalCode, refusal } from './errors.js'
 import { prove } from './gen/swarm.js'
@@ -94,35 +94,77 @@ export interface VerdictRequest {
   /** Number of verdicts that the node already has. */
   readonly cursor: number
   readonly max: number
+  /** Lease whose verdict the coordinator shall prove to be in its log. */
+  readonly proofOf?: string
+  /** Number of events for which the coordinator shall sign the head that its log had then. */
+  readonly headAt?: number
 }
 
 export const verdictRequest: Codec<VerdictRequest> = codec<VerdictRequest, prove.VerdictRequest.$Properties>({
   what: 'verdict request',
   limit: 'verdictRequestBytes',
   type: prove.VerdictRequest,
-  shape: { 1: number(), 2: number() },
-  read: ({ cursor, max }) => ({
+  shape: { 1: number(), 2: number(), 3: bytes(), 4: number() },
+  read: ({ cursor, max, proofOf, headAt }) => ({
     cursor: integer(cursor, 0, MAX_CURSOR, 'cursor'),
     max: integer(max, 1, LIMITS.verdictsPerDigest.value, 'verdicts asked for'),
+    ...(proofOf.length === 0 ? {} : { proofOf: hexOf(proofOf, ID_BYTES, 'lease id') }),
+    ...(headAt === 0 ? {} : { headAt: integer(headAt, 1, MAX_CURSOR, 'number of events') }),
   }),
-  write: (request) => request,
+  write: ({ proofOf, ...request }) => ({
+    ...request,
+    ...(proofOf === undefined ? {} : { proofOf: bytesOf(proofOf) }),
+  }),
 })
+
+/** Proof that a verdict is in the log, under the root of a signed head. */
+export interface VerdictProof {
+  /** See `verdictLeafText`. */
+  readonly leaf: string
+  readonly index: number
+  /** Hashes of the sibling subtrees, from the leaf on. */
+  readonly path: readonly Sha256[]
+}
 
 export interface VerdictResponse {
   /** A sealed `VerdictDigest`. */
   readonly digest: Uint8Array
   /** Whether there are verdicts after this page. */
   readonly more: boolean
+  /** A sealed `IssuedHead`: the one asked for, or the one that the proof leads to. */
+  readonly head?: Uint8Array
+  readonly proof?: VerdictProof
 }
 
 export const verdictResponse: Codec<VerdictResponse> = codec<VerdictResponse, prove.VerdictResponse.$Properties>({
   what: 'verdict response',
   limit: 'verdictResponseBytes',
   type: prove.VerdictResponse,
-  shape: { 1: bytes(), 2: number() },
-  read: ({ digest, more }) => {
+  shape: { 1: bytes(), 2: number(), 3: bytes(), 4: message({ 1: bytes(), 2: number(), 3: bytes() }) },
+  read: ({ digest, more, head, proof }) => {
     atMost('verdictDigestBytes', digest.length, 'verdict digest')
-    return { digest, more }
+    atMost('headBytes', head.length, 'head of the log')
+    return {
+      ...{ digest, more },
+      ...(head.length === 0 ? {} : { head }),
+      ...(proof ? { proof: readProof(proof) } : {}),
+    }
   },
-  write: (response) => response,
+  write: ({ proof, ...response }) => ({
+    ...response,
+    ...(proof ? { proof: { ...proof, path: bytesOf(proof.path.join('')) } } : {}),
+  }),
 })
+
+/** A tree of 2 ** 32 leaves has as many levels. */
+const MOST_LEVELS = 32
+
+function readProof({ leaf, index, path }: Decoded<prove.VerdictProof.$Properties>): VerdictProof {
+  if (path.length % 32 !== 0 || path.length > 32 * MOST_LEVELS) throw refusal('malformed', 'the path of a proof')
+  const hashes = toHex(path).match(/.{64}/g) ?? []
+  return {
+    leaf: text(leaf, 'verdictLeafBytes', 'leaf of a proof'),
+    index: integer(index, 0, MAX_CURSOR, 'index of a leaf'),
+    path: hashes,
+  }
+}

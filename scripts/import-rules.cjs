@@ -32,6 +32,7 @@ const MAY_IMPORT = {
   'tasks/dataset': ['servers', 'rollout/reward', 'rollout/episode'],
   'tasks/synthesis': ['servers', 'rollout/chat', 'rollout/reward', 'rollout/episode', 'tasks/dataset'],
   swarm: ['proto'],
+  'coordinator/jobs': ['common/cli', 'rollout/engine', 'rollout/episode', 'rollout/verification', 'swarm'],
   node: [
     'proto',
     'common/cleanup',
@@ -45,6 +46,7 @@ const MAY_IMPORT = {
     'rollout/verification',
     'rollout/inference',
     'swarm',
+    'coordinator/jobs',
   ],
   coordinator: [
     'proto',
@@ -59,6 +61,7 @@ const MAY_IMPORT = {
     'rollout/verification',
     'tasks/dataset',
     'swarm',
+    'coordinator/jobs',
   ],
   lab: [
     'proto',
@@ -74,9 +77,10 @@ const MAY_IMPORT = {
     'tasks/dataset',
     'tasks/synthesis',
     'swarm',
+    'coordinator/jobs',
     'coordinator',
   ],
-  bin: ['common/cli', 'servers/episodes', 'swarm', 'node', 'coordinator', 'lab'],
+  bin: ['common/cli', 'servers/episodes', 'swarm', 'node', 'coordinator/jobs', 'coordinator', 'lab'],
 }
 /** The subpackages of the coordinator, likewise. `main.ts` assembles the commands and may import all subpackages. */
 const COORDINATOR_SUBPACKAGES = {
@@ -102,14 +106,16 @@ const NODE_SUBPACKAGES = {
   store: ['report'],
   base: ['report'],
   leaderboard: ['report'],
+  history: ['store'],
   limits: ['report', 'machine'],
   adapters: ['report', 'base'],
   network: ['report', 'store', 'leaderboard'],
   delivery: ['store'],
   policy: ['report', 'network'],
   verification: ['report', 'store'],
+  rederivation: ['report', 'policy', 'adapters'],
   work: ['report', 'store', 'network', 'delivery', 'policy'],
-  volunteer: ['report', 'store', 'base', 'leaderboard', 'network', 'delivery', 'policy', 'work'],
+  volunteer: ['report', 'store', 'base', 'leaderboard', 'history', 'network', 'delivery', 'policy', 'work'],
   session: ['report', 'machine', 'store', 'limits', 'network', 'work', 'volunteer'],
   screen: ['report', 'session'],
   doctor: ['report', 'base', 'limits', 'network', 'policy', 'work', 'session'],
@@ -124,6 +130,7 @@ const NODE_SUBPACKAGES = {
     'delivery',
     'policy',
     'verification',
+    'rederivation',
     'work',
     'session',
     'screen',

@@ -23,6 +23,8 @@ export interface ServedSnapshotsParts {
   readonly onLost: (blob: BlobDescription) => void
   /** Returns the newest address notice of the coordinator. */
   readonly notice: () => Uint8Array | null
+  /** Returns the first manifest of a version that is no longer in service; null: not here. */
+  readonly archive: (version: number) => Promise<SealedManifest | null>
 }
 
 /** The manifests, blobs and files that this host serves to peers. */
@@ -45,6 +47,9 @@ export interface ServedSnapshots {
   close(): void
 }
 
+/** Manifests from the archive whose blobs are served: a peer that asks for one then fetches its blobs. */
+const ARCHIVED_IN_USE = 64
+
 /** A file at a path that its owner chose. */
 interface ServedFile {
   readonly blob: BlobDescription
@@ -54,8 +59,10 @@ interface ServedFile {
 }
 
 /** Creates an empty set of served snapshots. */
-export function createServedSnapshots({ host, store, onLost, notice }: ServedSnapshotsParts): ServedSnapshots {
+export function createServedSnapshots(parts: ServedSnapshotsParts): ServedSnapshots {
+  const { host, store, onLost, notice, archive } = parts
   const logger = host.logger.child({ part: 'snapshots' })
+  const archived = new LRUCache<number, SealedManifest>({ max: ARCHIVED_IN_USE })
   const manifests = new LRUCache<Sha256, SealedManifest>({ max: LIMITS.manifestsServed.value })
   const partials = new Map<Sha256, PartialBlob>()
   const files = new Map<Sha256, ServedFile>()
@@ -69,10 +76,11 @@ export function createServedSnapshots({ host, store, onLost, notice }: ServedSna
   })
 
   const describedAs = (hash: Sha256): BlobDescription | undefined => {
-    for (const { manifest } of manifests.values()) {
-      const found = manifest.blobs.find((blob) => blob.sha256 === hash)
-      if (found) return found
-    }
+    for (const served of [manifests, archived])
+      for (const { manifest } of served.values()) {
+        const found = manifest.blobs.find((blob) => blob.sha256 === hash)
+        if (found) return found
+      }
     return undefined
   }
 
@@ -128,6 +136,16 @@ export function createServedSnapshots({ host, store, onLost, notice }: ServedSna
 
   const all = (): SealedManifest[] => [...manifests.values()].sort((a, b) => b.manifest.round - a.manifest.round)
 
+  const manifestOf = async (version: number): Promise<Uint8Array | null> => {
+    const sealed =
+      archived.get(version) ??
+      (await archive(version)) ??
+      all().findLast(({ manifest }) => manifest.version === version)
+    if (!sealed) return null
+    archived.set(version, sealed)
+    return sealed.envelope
+  }
+
   const manifestIds = (): Uint8Array | null => {
     const newestFirst = all()
     return newestFirst.length > 0 ? manifestIdList(newestFirst.map(({ manifestId }) => manifestId)) : null
@@ -158,6 +176,7 @@ export function createServedSnapshots({ host, store, onLost, notice }: ServedSna
       if (want.kind === 'newest-manifest') return newest?.envelope ?? null
       if (want.kind === 'manifest-ids') return manifestIds()
       if (want.kind === 'manifest') return manifests.get(want.manifestId)?.envelope ?? null
+      if (want.kind === 'manifest-of-version') return manifestOf(want.version)
       if (want.kind === 'invitation') return invitation?.() ?? null
       if (want.kind === 'address-notice') return notice()
       if (want.kind === 'held') return held(want.blobSha256)

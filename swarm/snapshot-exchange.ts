@@ -31,6 +31,8 @@ export interface SnapshotExchangeOptions extends Pick<Bandwidth, 'download'> {
   readonly onLost?: (blob: BlobDescription) => void
   /** Returns the newest address notice of the coordinator, for peers that have lost it. */
   readonly notice?: () => Uint8Array | null
+  /** Returns the first manifest of a version that is no longer in service; null: not here. */
+  readonly archive?: (version: number) => Promise<SealedManifest | null>
 }
 
 /** Exchange of manifests and blobs with peers. Every holder serves, and serves each chunk as soon as it is verified. */
@@ -60,6 +62,11 @@ export interface SnapshotExchange {
    * @throws TransportError `no_source` if no peer answers
    */
   fetchManifests(peers: readonly string[], signal: AbortSignal): Promise<SealedManifest[]>
+  /**
+   * Asks peers in order for the first manifest of a version, which may not be in service any more. This host does not serve it.
+   * @throws TransportError `no_source`, `other_version` of the coordinator
+   */
+  fetchManifestOf(peers: readonly string[], version: number, signal: AbortSignal): Promise<SealedManifest>
   /** Returns the peers that have all chunks of a blob. */
   holdersOf(blob: BlobDescription, peers: readonly string[], signal: AbortSignal): Promise<string[]>
   /** Fetches the run's invitation, for a node that has only an address. @throws TransportError `no_source`, `other_version` */
@@ -85,8 +92,8 @@ export async function createSnapshotExchange(
   options: SnapshotExchangeOptions,
 ): Promise<SnapshotExchange> {
   const { store, download: downloadRate = unlimited } = options
-  const { onLost = () => undefined, notice = () => null } = options
-  const served = createServedSnapshots({ host, store, onLost, notice })
+  const { onLost = () => undefined, notice = () => null, archive = async () => null } = options
+  const served = createServedSnapshots({ host, store, onLost, notice, archive })
   /** Downloads that run: a second one would open the same file. */
   const underWay = new Set<Sha256>()
   const downloads = createUploadBudget(host.clock, downloadRate)
@@ -138,6 +145,17 @@ export async function createSnapshotExchange(
         }
       })
       return [...found.values()].sort((a, b) => b.manifest.round - a.manifest.round)
+    },
+
+    fetchManifestOf(peers, version, signal) {
+      const want: SnapshotWant = { kind: 'manifest-of-version', version }
+      const read = async (data: Uint8Array): Promise<SealedManifest> => {
+        const sealed = await openManifest(data, host.runId)
+        if (sealed.manifest.version !== version)
+          throw refusal('malformed', `version ${sealed.manifest.version} instead of ${version}`)
+        return sealed
+      }
+      return askInTurn(host, { peers, want, what: `the manifest of version ${version}` }, read, signal)
     },
 
     async holdersOf(blob, peers, signal) {

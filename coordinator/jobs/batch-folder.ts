@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { z } from 'zod'
 import type { Draw } from '../../rollout/engine/types.js'
 import type { SampledToken } from '../../rollout/verification/sampled-token.js'
 import type { AuditedRollout, TokenReader } from '../../rollout/verification/sampled-turns.js'
@@ -135,6 +136,51 @@ export function readBatchTokenScores(
 ): Promise<SampledToken[][]> {
   const manifest = (): Promise<Uint8Array> => readFile(join(batchFolder(jobs, batchId), FILES.manifest))
   return readTokenScoreFolder(batchTokenScoreFolder(jobs, batchId), { name: batchId, manifest, groups }, reader)
+}
+
+/** Hashes and groups of a batch, as the trainer got it. */
+export interface WrittenBatch {
+  readonly manifestSha256: string
+  readonly tokensSha256: string
+  /** Groups that were written with their draws. */
+  readonly unaudited: ReadonlySet<string>
+  /** Groups that the findings leave out. */
+  readonly leftOut: ReadonlySet<string>
+}
+
+const writtenManifest = z.object({
+  tokensSha256: z.string(),
+  rollouts: z.array(z.object({ group: z.string(), audit: z.boolean().optional() })),
+})
+const writtenFindings = z.object({ leftOut: z.array(z.object({ group: z.string() })) })
+
+/** Reads a batch of a made step back; null: the job directory does not have it any more. @throws TrainerError */
+export async function readWrittenBatch(jobs: string, batchId: string): Promise<WrittenBatch | null> {
+  const path = join(batchFolder(jobs, batchId), FILES.manifest)
+  const bytes = await unlessMissing(readFile(path))
+  if (!bytes) return null
+  const findings = await unlessMissing(readFile(findingsFile(jobs, batchId), 'utf8'))
+  try {
+    const { tokensSha256, rollouts } = writtenManifest.parse(JSON.parse(bytes.toString('utf8')))
+    const { leftOut } = findings === null ? { leftOut: [] } : writtenFindings.parse(JSON.parse(findings))
+    return {
+      manifestSha256: createHash('sha256').update(bytes).digest('hex'),
+      tokensSha256,
+      unaudited: new Set(rollouts.filter(({ audit }) => audit).map(({ group }) => group)),
+      leftOut: new Set(leftOut.map(({ group }) => group)),
+    }
+  } catch (cause) {
+    throw new TrainerError('trainer_failed', `${path}: ${(cause as Error).message.slice(0, 400)}`, { cause })
+  }
+}
+
+/** Returns the hashes of the two files of a batch with this content. */
+export function batchHashes(batch: BatchContent): Pick<WrittenBatch, 'manifestSha256' | 'tokensSha256'> {
+  const { [FILES.manifest]: manifest, [FILES.tokens]: tokens } = batchFiles(batch)
+  const [manifestSha256, tokensSha256] = [manifest!, tokens!].map((bytes) =>
+    createHash('sha256').update(bytes).digest('hex'),
+  ) as [string, string]
+  return { manifestSha256, tokensSha256 }
 }
 
 /** Lets the trainer continue with a batch. Does nothing when findings exist, because they follow from log and token scores. */

@@ -48,6 +48,8 @@ const stepSchema = z.object({
   step: z.int().min(0),
   batchId: z.string().nullable(),
   skipped: z.string().nullable(),
+  /** Number of ranks. */
+  worldSize: z.int().min(1).default(1),
   /** Step whose update made the adapter. */
   adapterStep: z.int().min(0),
   lora: z.object({ rank: z.int(), alpha: z.number(), targetModules: z.array(z.string()) }),

@@ -1,5 +1,5 @@
+import { decodeTaskSet, encodeTaskSet } from '../../proto/index.js'
 import type { Task } from '../../rollout/episode/index.js'
-import { decodeTaskSet, encodeTaskSet } from '../ledger/curriculum.js'
 import type { RunState } from '../ledger/run-state.js'
 
 /** With more than this share of the available tasks inactive, the curriculum is ignored: a run must not run out of tasks. */

@@ -29,13 +29,15 @@ export interface EventLog {
    * @throws StoreError `unreadable` or `tampered` at a changed record, `newer_version`
    */
   replay(from?: LogHead): AsyncIterable<RunEvent>
+  /** End of the log on disk. */
+  readonly end: LogHead
+  /** Returns the end that the log had after its first `count` events; null: it never had as many. */
+  headAt(count: number): Promise<LogHead | null>
   close(): Promise<void>
 }
 
 /** An event log in which the hash of every record covers the record before it. */
 export interface ChainedLog extends EventLog {
-  /** End of the log on disk. */
-  readonly end: LogHead
   /** Whether the log had this end at some time: that number of events, and this hash of the last one. */
   has(place: LogHead): Promise<boolean>
   /** Returns checked records as they are stored, oldest first, up to the place `until`; by default all. */
@@ -118,6 +120,15 @@ export async function openChainedLog(store: RecordStore, headFile: HeadFile, nam
     end = head
     following ??= follow()
   }
+  const headAt = async (count: number): Promise<LogHead | null> => {
+    if (count === 0) return LOG_START
+    if (count > end.count) return null
+    for await (const [, record] of store.records(count - 1, count)) {
+      const hash = namedHash(record)
+      return hash === undefined ? null : { count, hash }
+    }
+    return null
+  }
   /** Each event covers the previous one, so events are written one after the other. */
   let last: Promise<void> = Promise.resolve()
   return {
@@ -129,10 +140,9 @@ export async function openChainedLog(store: RecordStore, headFile: HeadFile, nam
       last = appended.catch(() => undefined)
       return appended
     },
+    headAt,
     async has({ count, hash }) {
-      if (count === 0 || count > end.count) return false
-      for await (const [, record] of store.records(count - 1, count)) return namedHash(record) === hash
-      return false
+      return count > 0 && (await headAt(count))?.hash === hash
     },
     async *replay(from = LOG_START) {
       for await (const { event } of links(store, from, end.count, name)) yield event

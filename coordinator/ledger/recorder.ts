@@ -1,3 +1,4 @@
+import type { LogHead } from '../../proto/index.js'
 import { type EventLog, MOST_BEHIND } from './chained-log.js'
 import type { Checkpoints } from './checkpoints.js'
 import { parseEvent, type RunEvent } from './events.js'
@@ -15,6 +16,10 @@ export interface Recorder {
   record<E extends RunEvent>(decide: (state: RunState) => E | null): Promise<E | null>
   /** Calls back after every further event is on disk and applied. @returns  a function that unsubscribes */
   listen(listener: (event: RunEvent) => void): () => void
+  /** Returns the head of the log, for signatures. */
+  head(): LogHead
+  /** Returns the head that the log had after its first `events` events, without verdicts; null: it never had as many. */
+  headAt(events: number): Promise<Pick<LogHead, 'events' | 'logHash'> | null>
   /** Rejects when the log takes no more events. The run can only continue after a restart. */
   readonly failure: Promise<never>
   close(): Promise<void>
@@ -114,6 +119,14 @@ export async function openRecorder(
       // Not synchronously: a listener may record an event before other listeners got the current one.
       working ??= Promise.resolve().then(work)
       return done.promise as Promise<E | null>
+    },
+    head() {
+      const { count, hash } = log.end
+      return { events: count, logHash: hash, ...state.verdictTrees.head() }
+    },
+    async headAt(events) {
+      const place = await log.headAt(events)
+      return place && { events: place.count, logHash: place.hash }
     },
     listen(listener) {
       listeners.add(listener)

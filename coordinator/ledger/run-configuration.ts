@@ -1,6 +1,5 @@
-import { createHash } from 'node:crypto'
-import canonicalize from 'canonicalize'
 import { z } from 'zod'
+import { runConfigurationId } from '../../proto/index.js'
 import { CACHE_TYPES } from '../../rollout/engine/backend.js'
 import { changedFields, type FieldChange, NOTHING } from '../settings/changed-fields.js'
 import { ConfigError } from '../settings/config.js'
@@ -64,12 +63,8 @@ export type RunConfiguration = Fixed<Omit<z.output<typeof runConfigurationSchema
 /** The part of a run configuration that applies to the verification of one group. */
 export type LeaseConfiguration = Pick<RunConfiguration, 'groupSize' | 'limits' | 'maxStaleness' | 'reward' | 'audit'>
 
-/** Returns the id of a run configuration: SHA-256 (hex) over its canonical JSON (RFC 8785). Leases and manifests contain it. */
-export function configurationIdOf(configuration: RunConfiguration): string {
-  return createHash('sha256')
-    .update(`prove/run-configuration/1\n${canonicalize(configuration)}`)
-    .digest('hex')
-}
+/** Returns the id of a run configuration, which leases and manifests contain. */
+export const configurationIdOf = (configuration: RunConfiguration): string => runConfigurationId(configuration)
 
 /** Returns the differences of two run configurations, in the order of their fields. */
 export const configurationChanges = (before: RunConfiguration, after: RunConfiguration): FieldChange[] =>

@@ -8,6 +8,7 @@ import { Leases } from './leases.js'
 import { Orders } from './orders.js'
 import { Rounds } from './rounds.js'
 import { known, type StateSnapshot } from './state-snapshot.js'
+import { VerdictTrees } from './verdict-trees.js'
 
 /** Mutable records of a run. The reducer knows which event changes which of them. */
 export interface RunRecords {
@@ -28,6 +29,7 @@ export interface RunRecords {
   strain: EventOf<'strained'> | null
   readonly curriculum: Curriculum
   readonly batches: Batches
+  readonly verdictTrees: VerdictTrees
   scores: readonly EventOf<'scored'>[]
   readonly batchedOnTrust: BatchedOnTrust
   /** Nodes that were caught since the last batch was formed. */
@@ -54,6 +56,7 @@ export function openRecords(): RunRecords {
     strain: null,
     curriculum: new Curriculum(),
     batches: new Batches(),
+    verdictTrees: new VerdictTrees(),
     scores: [],
     batchedOnTrust: new BatchedOnTrust(),
     caughtSinceBatch: new Set(),
@@ -63,6 +66,7 @@ export function openRecords(): RunRecords {
 /** Returns a snapshot of the records. Events and verdicts are shared with it, because they never change. */
 export function snapshotOf(records: RunRecords): StateSnapshot {
   const { pause, announcement, rollback, ...orders } = records.orders.snapshot
+  const { verdictLeaves, verdictStep } = records.verdictTrees.snapshot
   return {
     ...records.rounds.snapshot,
     registered: [...records.registered],
@@ -70,6 +74,7 @@ export function snapshotOf(records: RunRecords): StateSnapshot {
     ...records.keys.snapshot,
     ...records.leases.snapshot,
     ...records.groups.snapshot,
+    verdictLeaves,
     scores: records.scores,
     curriculum: records.curriculum.entries,
     withdrawn: [...records.withdrawn],
@@ -85,6 +90,7 @@ export function snapshotOf(records: RunRecords): StateSnapshot {
         unprovenYield: records.keys.unprovenYield,
         usualTokens: records.keys.usualTokens,
         pendingBatch: records.batches.pending?.batchId ?? null,
+        verdictStep,
         enabledSinceRound: records.enabledSinceRound,
         unattended: records.unattended,
         strain: records.strain,
@@ -102,6 +108,7 @@ export function recordsOf(snapshot: StateSnapshot): RunRecords {
     unprovenYield,
     usualTokens,
     pendingBatch,
+    verdictStep,
     enabledSinceRound,
     unattended,
     strain,
@@ -126,6 +133,7 @@ export function recordsOf(snapshot: StateSnapshot): RunRecords {
     quarantinedEnvironments: new Set(snapshot.quarantinedEnvironments),
     curriculum: Curriculum.of(snapshot.curriculum),
     batches: Batches.of(snapshot, pendingBatch === null ? undefined : known(pending, pendingBatch)),
+    verdictTrees: VerdictTrees.of(snapshot, verdictStep),
     scores: snapshot.scores,
     batchedOnTrust: BatchedOnTrust.of(snapshot),
     caughtSinceBatch: new Set(snapshot.caughtSinceBatch),

@@ -116,6 +116,7 @@ export class RunReducer extends RunView {
         break
       case 'batched':
         this.records.batches.form(event, this.configurationHistory.length - 1)
+        this.records.verdictTrees.formed(event.step)
         this.records.caughtSinceBatch.clear()
         for (const leaseId of event.leaseIds) {
           const group = this.records.groups.usable.delete(leaseId)
@@ -133,6 +134,7 @@ export class RunReducer extends RunView {
       case 'batch-refused':
         if (this.pendingBatch?.backTo !== undefined) this.records.orders.endRollback()
         this.records.groups.endBatch()
+        this.records.verdictTrees.dropped(this.records.batches.all.get(event.batchId)!.step)
         this.records.batches.refuse(event)
         break
       case 'paused':
@@ -214,6 +216,7 @@ export class RunReducer extends RunView {
     if (this.leases.has(leaseId)) this.records.groups.judged.set(leaseId, event)
     const record = this.records.keys.get(node)
     this.records.keys.noteVerdict(record, event)
+    this.records.verdictTrees.note(event)
     record.credit += event.credit
     record.addressBlock = event.addressBlock
     if (accepted) this.records.keys.noteDelivery(record, event.addressBlock, wasLost)
@@ -255,6 +258,7 @@ export class RunReducer extends RunView {
       credit: 0,
       atMs,
     })
+    this.records.verdictTrees.note({ ...group, accepted, code, credit: 0 })
     record.credit -= group.credit
     this.#refuse(record, code!, atMs)
     this.records.keys.reclassify(record)
@@ -305,6 +309,7 @@ export class RunReducer extends RunView {
     this.records.groups.loseBody(leaseId)
     if (!pending?.leaseIds.includes(leaseId)) return
     this.records.batches.dissolve(pending)
+    this.records.verdictTrees.dropped(pending.step)
     this.records.batchedOnTrust.forget(new Set([pending.batchId]))
     this.records.groups.free(
       pending.leaseIds,
@@ -328,6 +333,8 @@ export class RunReducer extends RunView {
     this.records.groups.forgetVersions((one) => one < oldest || this.records.withdrawn.has(one))
     this.#forgetLeases(oldest)
     this.records.rounds.forget(this.leases.values())
+    // A batch takes groups of this age, whose verdicts are as old.
+    this.records.verdictTrees.forget(step - LIMITS.staleness.value)
     const oldestServed = Math.min(oldest, this.publications[0]!.version)
     for (const withdrawn of this.records.withdrawn)
       if (withdrawn < oldestServed) this.records.withdrawn.delete(withdrawn)

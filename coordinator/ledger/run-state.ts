@@ -8,6 +8,7 @@ import type { EventOf } from './events.js'
 import type { RunOrders } from './orders.js'
 import type { Reputation } from './reputation.js'
 import type { LeaseConfiguration, RunConfiguration } from './run-configuration.js'
+import type { VerdictTrees } from './verdict-trees.js'
 
 export type Publication = EventOf<'published'>
 export type LeaseRecord = EventOf<'leased'>
@@ -174,6 +175,8 @@ export interface RunState {
   readonly dissolvedBatches: ReadonlySet<string>
   /** Accepted groups whose bodies are lost. */
   readonly lostBodies: ReadonlySet<string>
+  /** Verdicts of the last steps as Merkle trees. */
+  readonly verdictTrees: Omit<VerdictTrees, 'note' | 'formed' | 'dropped' | 'forget'>
   /** The first score on held-out tasks, and the newest. */
   readonly scores: readonly EventOf<'scored'>[]
   /** The policy in force; undefined before the first. */

@@ -18,6 +18,7 @@ import type {
   Supplier,
   TrainedBatch,
 } from './run-state.js'
+import type { VerdictTrees } from './verdict-trees.js'
 
 /** Read-only view of the records of a run. */
 export class RunView implements RunState {
@@ -61,6 +62,10 @@ export class RunView implements RunState {
 
   get curriculum(): Pick<Curriculum, 'skips'> {
     return this.records.curriculum
+  }
+
+  get verdictTrees(): Omit<VerdictTrees, 'note' | 'formed' | 'dropped' | 'forget'> {
+    return this.records.verdictTrees
   }
 
   get scores(): readonly EventOf<'scored'>[] {

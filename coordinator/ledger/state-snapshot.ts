@@ -127,6 +127,8 @@ export const SECTIONS = {
   audited: text,
   passedInBatch: text,
   lostBodies: text,
+  /** Verdicts with the training step that they are for. */
+  verdictLeaves: z.tuple([count, text]),
   /** At most two. */
   scores: event('scored'),
   /** Usable groups, and whether each is put aside. */
@@ -166,6 +168,7 @@ export const SECTIONS = {
     unprovenYield: number,
     usualTokens: number.nullable(),
     pendingBatch: text.nullable(),
+    verdictStep: count,
     enabledSinceRound: z.boolean(),
     unattended: event('unattended').nullable(),
     strain: event('strained').nullable(),

@@ -33,12 +33,12 @@ export function rankingOf(state: Pick<RunState, 'current' | 'nodes' | 'teams'>):
 
 const byCredit = (a: { readonly credit: number }, b: { readonly credit: number }): number => b.credit - a.credit
 
-/** Returns the leaderboard message. @param asked  key whose rank is requested in addition; null: none */
+/** Returns the leaderboard message without the head of the log. @param asked  key whose rank is requested in addition; null: none */
 export function leaderboardOf(
   { version, keys, teams }: Ranking,
   asked: string | null,
   issuedAtMs: number,
-): Leaderboard {
+): Omit<Leaderboard, 'head'> {
   const place = asked === null ? -1 : keys.findIndex(({ peerId }) => peerId === asked)
   return {
     version,

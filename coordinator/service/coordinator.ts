@@ -1,5 +1,6 @@
 import type { PrivateKey } from '@libp2p/interface'
 import { createCleanUp } from '../../common/cleanup/index.js'
+import type { Task } from '../../rollout/episode/index.js'
 import type { CheckWatch } from '../../rollout/verification/index.js'
 import {
   type AddressNotices,
@@ -30,9 +31,12 @@ import { policyFrame } from '../versions/policy-frame.js'
 import { createPublishedFiles, type PublishedFiles } from '../versions/published-files.js'
 import { createPublisher, type Publisher } from '../versions/publisher.js'
 import type { RunTrainer } from '../versions/run-trainer.js'
+import { trainingEvidence } from '../versions/training-evidence.js'
 import { runTraining } from '../versions/training-loop.js'
+import { createVersionArchive, type VersionArchive } from '../versions/version-archive.js'
 import { createAttendance } from './attendance.js'
 import { runBackground } from './background.js'
+import { heldOutSet } from './held-out.js'
 import { createIdleNodes } from './idle-nodes.js'
 import { openIntake } from './open-intake.js'
 import { openPeerFile } from './peer-file.js'
@@ -62,6 +66,8 @@ export interface CoordinatorParts {
   /** Verification checks 5 to 7; null: the run has no calibration, so these checks do not run. */
   readonly auditor: Auditor | null
   readonly lottery: AuditLottery
+  /** Tasks by which versions are scored. Default: none. */
+  readonly scoringTasks?: readonly Task[]
 }
 
 /** A run's coordinator, in service. It trains nothing before `run`. */
@@ -87,7 +93,7 @@ export interface Coordinator {
 
 /** Assembles a coordinator and puts it into service. Serves earlier publications of its run again. */
 export async function openCoordinator(parts: CoordinatorParts): Promise<Coordinator> {
-  const { config, folder, key, host, recorder, blobs, taskSet, metrics } = parts
+  const { config, folder, key, host, recorder, blobs, taskSet, metrics, scoringTasks = [] } = parts
   const { clock, logger } = host
   meterRun(metrics, recorder)
   const { state } = recorder
@@ -103,7 +109,11 @@ export async function openCoordinator(parts: CoordinatorParts): Promise<Coordina
     const { uploadKiB } = config
     if (uploadKiB !== undefined) host.serving.limitUpload(() => uploadKiB * 1024)
     host.serving.knowStandings((peer) => standingIn(state, peer))
-    const { notices, neighbours, snapshots, files } = await openArtifacts(parts, losses, { cleanUp, signal })
+    const archive = createVersionArchive({
+      ...{ folder: folder.versions, runId: host.runId, blobs, logger },
+      versions: config.rederivation.versions,
+    })
+    const { notices, neighbours, snapshots, files } = await openArtifacts(parts, losses, archive, { cleanUp, signal })
     const addressBlockOf = noteAddresses(host, signal)
     const capacity = (): number => capacityOf(state, clock.now())
     const opened = await openIntake({ ...parts, losses, addressBlockOf }, { cleanUp, signal })
@@ -128,7 +138,13 @@ export async function openCoordinator(parts: CoordinatorParts): Promise<Coordina
       signal,
     })
     const publisher = createPublisher({
-      ...{ config, taskSet, recorder, blobs, files, losses, jobs: folder.jobs, snapshots, host, key, signal },
+      ...{ config, taskSet, recorder, blobs, files, losses, archive, jobs: folder.jobs, snapshots, host, key, signal },
+      heldOut: () => heldOutSet(scoringTasks, state.configuration!),
+      evidenceOf: (step) =>
+        trainingEvidence(step, {
+          ...{ runId: host.runId, state, taskSet, jobs: folder.jobs, bodies: judgedBodies, logger, signal },
+          calibrations: folder.calibrations,
+        }),
       frame: () => policyFrame(state.configuration!, environments),
       manifests: folder.manifests,
       demand: () => ({ capacity: capacity(), waiting: idle.count() }),
@@ -176,8 +192,9 @@ interface OpenedArtifacts {
 
 /** Opens the exchange of published files and of peer addresses. */
 async function openArtifacts(
-  { folder, host, recorder, blobs }: CoordinatorParts,
+  { config, folder, host, recorder, blobs }: CoordinatorParts,
   losses: DiskLosses,
+  archive: VersionArchive,
   { cleanUp, signal }: StartScope,
 ): Promise<OpenedArtifacts> {
   const notices = await openAddressNotices({ host, known: null, onNewer: () => undefined })
@@ -187,12 +204,14 @@ async function openArtifacts(
   const snapshots = await createSnapshotExchange(host, {
     store: blobs,
     onLost: (blob) => files.lose(blob),
+    archive: (version) => archive.read(version),
     notice: () => notices.newest()?.sealed ?? null,
   })
   cleanUp.add(() => snapshots.close())
   const peers = (): string[] => host.connections().map(({ peer }) => peer)
   const files = createPublishedFiles({
     ...{ blobs, snapshots, peers, state: recorder.state, jobs: folder.jobs, clock: host.clock, losses, signal },
+    keepsEvidence: config.rederivation.versions === undefined,
     logger: host.logger,
   })
   cleanUp.add(() => files.idle())

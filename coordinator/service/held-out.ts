@@ -1,9 +1,25 @@
 import { CodedError } from '../../common/errors/index.js'
-import { type AdapterFile, type EngineOptions, type EngineProcess, openEngine } from '../../rollout/engine/index.js'
-import { type EpisodeRuntime, estimate, evaluatePolicy, hasCapacity, type Task } from '../../rollout/episode/index.js'
+import {
+  type AdapterFile,
+  type EngineOptions,
+  type EngineProcess,
+  openEngine,
+  USUAL_CACHE,
+} from '../../rollout/engine/index.js'
+import {
+  type EpisodeLimits,
+  type EpisodeRuntime,
+  type EvaluationSettings,
+  estimate,
+  evaluatePolicy,
+  type HeldOutSet,
+  hasCapacity,
+  type Task,
+} from '../../rollout/episode/index.js'
 import type { BlobStore, Clock } from '../../swarm/index.js'
 import type { EventOf } from '../ledger/events.js'
 import type { Recorder } from '../ledger/recorder.js'
+import type { RunConfiguration } from '../ledger/run-configuration.js'
 import type { Publication, RunState } from '../ledger/run-state.js'
 import { ConfigError, episodeLimits, type RunConfig } from '../settings/config.js'
 import { readTaskSet } from '../settings/task-set.js'
@@ -92,6 +108,18 @@ function dueVersion({ publications, scores, configuration }: RunState, every: nu
   )
 }
 
+const evaluationSettings = (limits: EpisodeLimits): EvaluationSettings => ({
+  ...{ samplesPerTask: 1, slots: SLOTS, seed: SEED, temperature: 1 },
+  limits,
+})
+
+/** Returns how versions are scored under a run configuration, for publication; null: the run scores no versions. */
+export function heldOutSet(tasks: readonly Task[], configuration: RunConfiguration): HeldOutSet | null {
+  if (tasks.length === 0) return null
+  const { limits, toolCallFormat, reward, cacheType = USUAL_CACHE } = configuration
+  return { settings: evaluationSettings(limits), toolCallFormat, reward, cacheType, tasks }
+}
+
 /** Scores one version. @throws EngineError, EpisodeError, the signal's reason */
 async function scoreOf(
   { version, adapterSha256 }: Publication,
@@ -110,7 +138,7 @@ async function scoreOf(
     gpu: gpu ? 'auto' : false,
   })
   try {
-    const settings = { samplesPerTask: 1, slots, seed: SEED, temperature: 1, limits }
+    const settings = { ...evaluationSettings(limits), slots }
     const results = await evaluatePolicy(fitting, adapter, [engine], runtime, settings, signal)
     const of = (value: 'reward' | 'solved' | 'calls'): readonly number[] => results.map((result) => result[value])
     const meanDue = fitting.reduce((sum, { groundTruth }) => sum + groundTruth.length, 0) / fitting.length

@@ -22,7 +22,7 @@ export interface LeaderboardService {
 }
 
 export interface LeaderboardServiceParts {
-  readonly recorder: Pick<Recorder, 'state' | 'record'>
+  readonly recorder: Pick<Recorder, 'state' | 'record' | 'head'>
   readonly key: PrivateKey
   readonly runId: string
   readonly clock: Pick<Clock, 'now' | 'elapsedMs'>
@@ -55,7 +55,8 @@ export function createLeaderboardService({ recorder, key, runId, clock }: Leader
       const now = clock.now()
       // After the clock was set back, the ranking would otherwise be kept too long.
       if (ranked === null || Math.abs(now - ranked.atMs) >= RANKED_MS) ranked = { ranking: rankingOf(state), atMs: now }
-      return sealLeaderboard(key, runId, leaderboardOf(ranked.ranking, peerId, ranked.atMs))
+      const leaderboard = leaderboardOf(ranked.ranking, peerId, ranked.atMs)
+      return sealLeaderboard(key, runId, { ...leaderboard, head: recorder.head() })
     },
   }
 }

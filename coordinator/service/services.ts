@@ -15,6 +15,7 @@ import type { LeaseService } from '../leases/lease-service.js'
 import type { Recorder } from '../ledger/recorder.js'
 import type { NodeVerdict } from '../ledger/run-state.js'
 import type { Attendance } from './attendance.js'
+import { createHistoryService } from './history-service.js'
 import type { IdleNodes } from './idle-nodes.js'
 import { createLeaderboardService } from './leaderboard-service.js'
 import type { Providers } from './providers.js'
@@ -59,6 +60,7 @@ export async function serveRun(parts: ServiceParts): Promise<RunServices> {
       issuedAtMs: clock.now(),
     })
   }
+  const history = createHistoryService({ recorder, key, runId: host.runId, clock })
   const leaderboard = createLeaderboardService({ recorder, key, runId: host.runId, clock })
   const servers = await Promise.all([
     serveLeases(host, async (request, { peer }) => {
@@ -70,9 +72,10 @@ export async function serveRun(parts: ServiceParts): Promise<RunServices> {
       providers.note(peer, request.policyId)
       return { ...answer, providers: providers.nearTo(peer) }
     }),
-    serveVerdicts(host, async ({ cursor, max }, { peer }) => ({
-      digest: await digest(peer, cursor, max),
-      more: (state.nodes.get(peer)?.verdictCount ?? 0) > cursor + max,
+    serveVerdicts(host, async (request, { peer }) => ({
+      digest: await digest(peer, request.cursor, request.max),
+      more: (state.nodes.get(peer)?.verdictCount ?? 0) > request.cursor + request.max,
+      ...(await history.answer(request, peer)),
     })),
     serveLeaderboard(host, (request, { peer }) => leaderboard.answer(request, peer)),
     serveGroups(host, {

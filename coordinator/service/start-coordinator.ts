@@ -67,6 +67,7 @@ export async function startCoordinator(options: CoordinatorOptions): Promise<Run
     const coordinator = await openCoordinator({
       ...{ config, folder: ledger.folder, key, host: agreed.host, recorder, blobs, taskSet },
       ...{ metrics: ledger.metrics, watch, replays, auditor, lottery: createAuditLottery(key.raw) },
+      scoringTasks: agreed.scoringTasks,
     })
     const { runId, addresses } = await publishRun(options, ledger, agreed, coordinator, scope)
     const scored = scoreVersions(

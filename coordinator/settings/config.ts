@@ -170,6 +170,13 @@ export const configSchema = z.strictObject({
       settings: trainerSettings.default({}),
     })
     .prefault({}),
+  /** Evidence with which anybody can make the steps of the run again, see docs/verify-a-run.md. */
+  rederivation: z
+    .strictObject({
+      /** Newest versions whose evidence is kept; absent: all. */
+      versions: z.int().min(0).max(1_000_000).optional(),
+    })
+    .prefault({}),
   /** Dashboard for browsers, see docs/operating.md. */
   dashboard: z
     .strictObject({

@@ -17,6 +17,8 @@ export interface DataFolder {
   readonly calibrations: string
   /** Sealed manifests of the run's rounds. */
   readonly manifests: string
+  /** The first sealed manifest of each version. */
+  readonly versions: string
   /** Job directory, shared with the trainer and the audit process. */
   readonly jobs: string
   /** Demonstrations, settings and checkpoint of a warm start. */
@@ -34,8 +36,8 @@ export interface DataFolder {
 /** Names of everything that a coordinator writes into its data folder. Other files there are not its own. */
 const PARTS = [
   ...['log', 'log.head', 'log.checkpoint', 'identity.key', 'trainer.json', 'trainer.log', 'control.sock'],
-  ...['blobs', 'bodies', 'evidence', 'calibrations', 'manifests', 'jobs', 'warm-start', 'control.path'],
-  ...['address.notice', 'peers.json', 'invitation.txt', 'backups'],
+  ...['blobs', 'bodies', 'evidence', 'calibrations', 'manifests', 'versions', 'jobs', 'warm-start'],
+  ...['control.path', 'address.notice', 'peers.json', 'invitation.txt', 'backups'],
 ]
 
 const OTHERS = 0o077
@@ -48,6 +50,7 @@ export const dataFolderOf = (dataDir: string): DataFolder => ({
   evidence: join(dataDir, 'evidence'),
   calibrations: join(dataDir, 'calibrations'),
   manifests: join(dataDir, 'manifests'),
+  versions: join(dataDir, 'versions'),
   jobs: join(dataDir, 'jobs'),
   warmStart: join(dataDir, 'warm-start'),
   trainerConfig: join(dataDir, 'trainer.json'),

@@ -161,6 +161,11 @@ export const FIELD_MEANINGS: Readonly<Record<string, FieldMeaning>> = {
     meaning: 'folder of these backups, best on another disk. A backup contains the key of the run',
     without: '`backups` in `dataDir`',
   },
+  'rederivation.versions': {
+    meaning:
+      'number of the newest versions for which the coordinator publishes and keeps what anybody needs to make their training steps again: batch, optimizer state and random state ([verify-a-run.md](verify-a-run.md)). 0: none',
+    without: 'all versions',
+  },
   'dashboard.enabled': {
     meaning:
       'whether the coordinator serves the dashboard to browsers and to Prometheus ([operating.md](operating.md), "The dashboard")',

@@ -4,6 +4,7 @@ import type { TrainerStep } from '../jobs/step-folder.js'
 import type { Recipe, RunState } from '../ledger/run-state.js'
 import type { TaskSet } from '../settings/task-set.js'
 import type { PolicyFrame } from './policy-frame.js'
+import type { Derivation } from './training-evidence.js'
 
 export interface ProvenanceParts {
   readonly runId: string
@@ -12,6 +13,8 @@ export interface ProvenanceParts {
   readonly taskSet: TaskSet
   /** Version of the coordinator. */
   readonly program: string
+  /** Null: version 0, or a part of the evidence is lost. */
+  readonly derivation: Derivation | null
 }
 
 const MEASURED = ['groups', 'rollouts', 'rewardMean', 'rewardSpread', 'mismatchKl', 'entropy', 'gradNorm', 'lossTokens']
@@ -29,7 +32,7 @@ const numberOf = (stats: Readonly<Record<string, unknown>>, name: string): [stri
 export function provenanceOf(
   version: number,
   made: TrainerStep,
-  { runId, state, base, taskSet, program }: ProvenanceParts,
+  { runId, state, base, taskSet, program, derivation }: ProvenanceParts,
 ): object {
   const recipes: Recipe[] = []
   const places = new Map<string, number>()
@@ -64,6 +67,8 @@ export function provenanceOf(
     coordinator: program,
     /** Numbers of the current step's batch, as the trainer reports them: training tasks, sampled by earlier versions. */
     measured: made.stats && Object.fromEntries(MEASURED.flatMap((name) => numberOf(made.stats!, name))),
+    /** What determines the step, as hashes: the files after the step are in `files`, settings and program in `recipes`. */
+    derivation,
     /** Scores of earlier versions on held-out tasks: the first and the newest. */
     heldOut: state.scores.map(({ type: _, atMs: __, ...score }) => score),
     steps,

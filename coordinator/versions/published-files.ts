@@ -12,6 +12,7 @@ import { unlessMissing } from '../jobs/job-directory.js'
 import { stepFolder } from '../jobs/layout.js'
 import type { DiskLosses } from '../ledger/disk-losses.js'
 import type { RunState } from '../ledger/run-state.js'
+import { EVIDENCE_ROLES } from './version-archive.js'
 
 /** Pause between two rounds of asking peers, number of rounds, and time limit for one file: adapters are large. */
 const PAUSE_MS = 30_000
@@ -25,6 +26,8 @@ export interface PublishedFilesParts {
   readonly peers: () => readonly string[]
   readonly state: Pick<RunState, 'publications'>
   readonly jobs: string
+  /** Whether old versions keep their evidence. Otherwise it is missing on purpose. */
+  readonly keepsEvidence: boolean
   readonly clock: Pick<Clock, 'sleep' | 'timeout'>
   readonly losses: DiskLosses
   readonly logger: Pick<SwarmLogger, 'error'>
@@ -45,7 +48,8 @@ export interface PublishedFiles {
 }
 
 export function createPublishedFiles(parts: PublishedFilesParts): PublishedFiles {
-  const { blobs, snapshots, peers, state, jobs, clock, losses, logger, signal } = parts
+  const { blobs, snapshots, peers, state, jobs, keepsEvidence, clock, losses, logger, signal } = parts
+  const mayBeMissing = ({ role }: BlobDescription): boolean => !keepsEvidence && EVIDENCE_ROLES.has(role)
   /** Files that are searched for, and the number of rounds so far. */
   const lost = new Map<string, { readonly blob: BlobDescription; rounds: number }>()
   let search: Promise<void> | null = null
@@ -102,7 +106,7 @@ export function createPublishedFiles(parts: PublishedFilesParts): PublishedFiles
   }
 
   const searchFor = (blob: BlobDescription): void => {
-    if (lost.has(blob.sha256) || signal.aborted) return
+    if (lost.has(blob.sha256) || mayBeMissing(blob) || signal.aborted) return
     lost.set(blob.sha256, { blob, rounds: 0 })
     search ??= searchAll()
       .catch((error: unknown) => {
@@ -117,7 +121,7 @@ export function createPublishedFiles(parts: PublishedFilesParts): PublishedFiles
   return {
     async check({ manifest }) {
       const missing: BlobDescription[] = []
-      for (const blob of manifest.blobs) if (!(await restore(blob))) missing.push(blob)
+      for (const blob of manifest.blobs) if (!mayBeMissing(blob) && !(await restore(blob))) missing.push(blob)
       for (const blob of missing) searchFor(blob)
       return missing
     },

@@ -1,5 +1,6 @@
 import pLimit from 'p-limit'
 import { type BlobRole, LIMITS, PUBLISHED_FILES } from '../../proto/index.js'
+import type { HeldOutSet } from '../../rollout/episode/index.js'
 import type { BlobStore } from '../../swarm/index.js'
 import { readStep, type TrainerStep } from '../jobs/step-folder.js'
 import { hasOutdatedTasks } from '../leases/withheld-tasks.js'
@@ -10,6 +11,8 @@ import { repairStep } from './job-check.js'
 import { readKeptManifest } from './kept-manifests.js'
 import type { PublishedFiles } from './published-files.js'
 import { RoundOpener, type RoundParts } from './round-opener.js'
+import type { TrainingEvidence } from './training-evidence.js'
+import type { VersionArchive } from './version-archive.js'
 import { describeVersion, type VersionPart } from './version-part.js'
 
 /** Publishes versions and opens rounds. */
@@ -34,6 +37,11 @@ export interface PublisherParts extends RoundParts {
   readonly losses: DiskLosses
   /** Job directory of the trainer. */
   readonly jobs: string
+  readonly archive: VersionArchive
+  /** Returns how versions are scored; null: they are not. */
+  readonly heldOut: () => HeldOutSet | null
+  /** Collects what a stranger needs to make a step again. */
+  readonly evidenceOf: (step: TrainerStep) => Promise<TrainingEvidence | null>
   readonly signal: AbortSignal
 }
 
@@ -41,16 +49,20 @@ export interface PublisherParts extends RoundParts {
 const isOwn = (role: BlobRole): boolean => PUBLISHED_FILES.some((file) => file.role === role && file.inStep === null)
 
 export function createPublisher(parts: PublisherParts): Publisher {
-  const { config, taskSet, frame, recorder, blobs, files, losses, jobs } = parts
+  const { config, taskSet, frame, recorder, blobs, files, losses, jobs, archive, evidenceOf, heldOut } = parts
   const { snapshots, host, key, manifests, signal } = parts
   const { clock, runId } = host
   const rounds = new RoundOpener(parts)
   /** Opens one round after the other, also when a publication and a waiting key ask at once. */
   const opening = pLimit(1)
 
-  const describe = (version: number, step: TrainerStep): Promise<VersionPart> =>
+  const publishesEvidence = config.rederivation.versions !== 0
+  const describe = async (version: number, step: TrainerStep): Promise<VersionPart> =>
     describeVersion(version, step, {
+      publishesEvidence,
+      heldOut: heldOut(),
       ...{ runId, state: recorder.state, frame: frame(), taskSet, blobs, key, nowMs: clock.now() },
+      evidence: publishesEvidence ? await evidenceOf(step) : null,
     })
 
   const withdrawnNow = (): number[] => [...recorder.state.withdrawn].sort((a, b) => a - b)
@@ -70,6 +82,12 @@ export function createPublisher(parts: PublisherParts): Publisher {
       )
     await rounds.open(part, withdrawnNow(), (_, opened) => ({ type: 'reopened', ...opened, version }))
     losses.note('manifest', lost, 'replaced', `round ${recorder.state.round!.round} replaces it`)
+  }
+
+  /** Stores the first manifest of the version in force, unless it is stored. */
+  const keepNewest = async (): Promise<void> => {
+    const newest = snapshots.newest()
+    if (newest && !(await archive.read(newest.manifest.version))) await archive.keep(newest)
   }
 
   /** Whether a new round is due: for a changed run configuration, for new keys, or because other tasks are skipped now. */
@@ -100,6 +118,7 @@ export function createPublisher(parts: PublisherParts): Publisher {
           adapterSha256: manifest.policy.adapter!.sha256,
           recipe: step.recipe,
         }))
+        await keepNewest()
       }),
     openRound: () =>
       opening(async () => {
@@ -129,6 +148,7 @@ export function createPublisher(parts: PublisherParts): Publisher {
         snapshots.offer(sealed)
       }
       if (isLost) await opening(replaceNewest)
+      await keepNewest()
     },
   }
 }

@@ -145,6 +145,7 @@ export class RoundOpener {
       limits: limitsOf(configuration),
       canaryTolerance: configuration.canaryTolerance,
       configurationId: configurationIdOf(configuration),
+      head: recorder.head(),
     }
   }
 }

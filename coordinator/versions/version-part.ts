@@ -1,7 +1,8 @@
 import { join } from 'node:path'
 import type { PrivateKey } from '@libp2p/interface'
 import { packageVersion } from '../../common/cli/index.js'
-import { type BlobDescription, type BlobRole, type PolicyManifest, PUBLISHED_FILES } from '../../proto/index.js'
+import { type BlobDescription, type BlobRole, LIMITS, type PolicyManifest, PUBLISHED_FILES } from '../../proto/index.js'
+import { type HeldOutSet, heldOutText } from '../../rollout/episode/index.js'
 import type { BlobStore } from '../../swarm/index.js'
 import type { TrainerStep } from '../jobs/step-folder.js'
 import type { RunState } from '../ledger/run-state.js'
@@ -10,6 +11,8 @@ import { canariesOf } from './canary.js'
 import { modelSignature } from './model-signature.js'
 import type { PolicyFrame } from './policy-frame.js'
 import { provenanceOf } from './provenance.js'
+import type { TrainingEvidence } from './training-evidence.js'
+import { EVIDENCE_ROLES } from './version-archive.js'
 
 /** The parts of a manifest that differ between the rounds of a version. */
 export type RoundPart = Pick<
@@ -23,6 +26,7 @@ export type RoundPart = Pick<
   | 'limits'
   | 'canaryTolerance'
   | 'configurationId'
+  | 'head'
 >
 /** The parts of a manifest that all rounds of a version share. */
 export type VersionPart = Omit<PolicyManifest, keyof RoundPart | 'policyId'>
@@ -35,18 +39,31 @@ export interface VersionParts {
   readonly blobs: BlobStore
   readonly key: PrivateKey
   readonly nowMs: number
+  /** How versions are scored; null: they are not. */
+  readonly heldOut: HeldOutSet | null
+  /** Whether the run publishes what a stranger needs to make a step again. */
+  readonly publishesEvidence: boolean
+  /** The batch of the step for that purpose; null: version 0, or a part of it is lost. */
+  readonly evidence: TrainingEvidence | null
 }
 
 /** Stores the files of a trainer's step, and the coordinator's own files, as blobs of `version`. */
 export async function describeVersion(version: number, step: TrainerStep, parts: VersionParts): Promise<VersionPart> {
-  const { blobs, frame } = parts
+  const { blobs, frame, evidence, publishesEvidence, heldOut } = parts
+  const scoring = heldOut && new TextEncoder().encode(heldOutText(heldOut))
   const describeBlob = async (stored: Promise<string>, role: BlobRole): Promise<BlobDescription> =>
     blobs.describe(await stored, role)
   const described = await Promise.all([
     ...PUBLISHED_FILES.flatMap(({ role, inStep, optional }) => {
       if (inStep === null || (optional && !Object.hasOwn(step.files, inStep))) return []
+      if (EVIDENCE_ROLES.has(role) && !publishesEvidence) return []
       return [describeBlob(blobs.putFile(join(step.folder, inStep)), role)]
     }),
+    // Scores of a set that is too large to publish cannot be played again.
+    ...(scoring && scoring.length <= LIMITS.blobMetadataBytes.value
+      ? [describeBlob(blobs.put(scoring), 'held-out')]
+      : []),
+    ...(evidence ? [describeBlob(blobs.put(evidence.batch), 'training-batch')] : []),
     describeBlob(blobs.put(provenanceFile(version, step, parts)), 'provenance'),
   ])
   const signature = await describeBlob(blobs.put(signatureFile(version, described, parts)), 'model-signature')
@@ -61,8 +78,11 @@ export async function describeVersion(version: number, step: TrainerStep, parts:
 }
 
 function provenanceFile(version: number, step: TrainerStep, parts: VersionParts): Uint8Array {
-  const { runId, state, frame, taskSet } = parts
-  const provenance = provenanceOf(version, step, { runId, state, base: frame.base, taskSet, program: packageVersion() })
+  const { runId, state, frame, taskSet, evidence } = parts
+  const derivation = evidence?.derivation ?? null
+  const provenance = provenanceOf(version, step, {
+    ...{ runId, state, base: frame.base, taskSet, derivation, program: packageVersion() },
+  })
   return new TextEncoder().encode(`${JSON.stringify(provenance, null, 2)}\n`)
 }
 

@@ -12,6 +12,7 @@ import {
   openIdentity,
   type SnapshotExchange,
   type SwarmHost,
+  TransportError,
 } from '../../swarm/index.js'
 import { NodeError } from '../report/errors.js'
 import { CARD_FILE, modelCard } from './model-card.js'
@@ -52,6 +53,11 @@ export interface AdapterLibrary {
    * @throws TransportError; NodeError `no_such_version`
    */
   find(version: number | undefined, signal: AbortSignal): Promise<SealedManifest>
+  /**
+   * Finds the first manifest of a version, which need not be in service any more.
+   * @throws NodeError `no_such_version`
+   */
+  first(version: number, signal: AbortSignal): Promise<SealedManifest>
   /**
    * Downloads the available files of a publication, and checks them against the signed manifest.
    * @param folder  created if necessary; files of an earlier publication are replaced or removed
@@ -112,6 +118,15 @@ export async function openAdapterLibrary(
     return throughCuts((onProgress) => snapshots.fetchBlob(blob, [], { signal: caller, others, onProgress }))
   }
 
+  const find: AdapterLibrary['find'] = async (version, caller) => {
+    const known = await manifests(caller)
+    const found = known.find(({ manifest }) => version === undefined || manifest.version === version)
+    if (found) return found
+    const served = known.map(({ manifest }) => manifest.version).join(', ') || 'none'
+    const asked = version === undefined ? 'any version' : `version ${version}`
+    throw new NodeError('no_such_version', `no source serves ${asked}; served versions: ${served}`)
+  }
+
   return {
     sources,
     async versions(caller) {
@@ -120,13 +135,15 @@ export async function openAdapterLibrary(
         listed.push({ sealed, holders: await holdersOf(sealed, adapterOf(sealed), caller) })
       return listed
     },
-    async find(version, caller) {
-      const known = await manifests(caller)
-      const found = known.find(({ manifest }) => version === undefined || manifest.version === version)
-      if (found) return found
-      const served = known.map(({ manifest }) => manifest.version).join(', ') || 'none'
-      const asked = version === undefined ? 'any version' : `version ${version}`
-      throw new NodeError('no_such_version', `no source serves ${asked}; served versions: ${served}`)
+    find,
+    async first(version, caller) {
+      if (web) return find(version, caller)
+      try {
+        return await snapshots.fetchManifestOf(sources, version, caller)
+      } catch (cause) {
+        if (!(cause instanceof TransportError) || cause.code !== 'no_source') throw cause
+        throw new NodeError('no_such_version', `no source has the manifest of version ${version} any more`, { cause })
+      }
     },
     async pull(sealed, folder, caller) {
       const { blobs } = sealed.manifest

@@ -1,26 +1,20 @@
-import { join } from 'node:path'
 import { type Command, InvalidArgumentError } from 'commander'
 import writeFileAtomic from 'write-file-atomic'
 import { stopSignal } from '../../common/cli/index.js'
 import { PUBLISHED_FILES, type SealedManifest } from '../../proto/index.js'
 import { checkPeerId, type JoinAddress } from '../../swarm/index.js'
-import { type AdapterLibrary, type ListedVersion, openAdapterLibrary } from '../adapters/library.js'
+import type { ListedVersion } from '../adapters/library.js'
 import { type CheckedFolder, checkPulledFolder } from '../adapters/pulled-folder.js'
 import { runCertificate } from '../adapters/run-certificate.js'
 import { NodeError } from '../report/errors.js'
 import { inBytes } from '../report/in-bytes.js'
 import { nodeOption, runArgument } from './arguments.js'
-import { type ChosenRun, KNOWN_RUN_ARGUMENT, knownRunArgument, remember, runOf } from './chosen-run.js'
+import { type ChosenRun, KNOWN_RUN_ARGUMENT, knownRunArgument } from './chosen-run.js'
 import { dataFolder } from './defaults.js'
 import { addMergeCommand, type MergeOptions, MODEL_TO_MERGE, mergePulled } from './merge.js'
 import { addPushCommand } from './push.js'
-
-interface AskOptions {
-  readonly dataDir: string
-  readonly from: readonly (JoinAddress | string)[]
-  readonly json?: boolean
-  readonly policyVersion?: number
-}
+import { addRederiveCommand } from './rederive.js'
+import { type AskOptions, withLibrary } from './with-library.js'
 
 interface VerifyOptions {
   readonly run?: () => Promise<string>
@@ -90,6 +84,7 @@ export function addAdaptersCommands(program: Command): void {
     )
   addMergeCommand(adapters)
   addPushCommand(adapters)
+  addRederiveCommand(asking(adapters.command('rederive')))
   adapters
     .command('verify')
     .description('Check signature and hashes of a pulled folder, offline')
@@ -143,27 +138,6 @@ const runOption = (text: string): (() => Promise<string>) => {
   }
   const named = runArgument(text)
   return async () => (await named()).coordinator.peerId
-}
-
-const withLibrary = async (
-  chosen: ChosenRun,
-  { dataDir, from }: AskOptions,
-  use: (library: AdapterLibrary, signal: AbortSignal) => Promise<void>,
-): Promise<void> => {
-  const others = from.filter((source) => typeof source !== 'string')
-  const [web = null, ...further] = from.filter((source) => typeof source === 'string')
-  if (web !== null && others.length + further.length > 0)
-    throw new NodeError('bad_source', 'a URL is the only source: give one --from')
-  const run = await runOf(chosen, dataDir)
-  const { coordinator } = run
-  const { signal } = stopSignal()
-  const library = await openAdapterLibrary({ coordinator, others, web }, join(dataDir, 'adapters'), signal)
-  try {
-    await use(library, signal)
-    await remember(dataDir, run)
-  } finally {
-    await library.close()
-  }
 }
 
 const nameOf = (role: string): string => PUBLISHED_FILES.find((file) => file.role === role)?.name ?? role

@@ -70,6 +70,11 @@ export const HELP: HelpTable = {
   },
   'adapters merge': { group: POLICIES, examples: ['prove-node adapters merge my-adapter merged.gguf'] },
   'adapters push': { group: POLICIES, examples: ['prove-node adapters push my-adapter --to hf:ada/clerk --private'] },
+  'adapters rederive': {
+    group: POLICIES,
+    examples: ['prove-node adapters rederive', 'prove-node adapters rederive --sample 5'],
+    notes: [WHICH_RUN],
+  },
   'adapters verify': {
     group: POLICIES,
     examples: ['prove-node adapters verify my-adapter', `prove-node adapters verify my-adapter --run ${INVITATION}`],

@@ -35,6 +35,8 @@ export type NodeErrorCode =
   | 'wrong_calibration'
   /** No source serves that version of the run. */
   | 'no_such_version'
+  /** Python lacks the packages of the trainer. */
+  | 'no_trainer'
   /** A web server does not serve the files of a run. */
   | 'bad_source'
   /** The Hugging Face hub rejects the upload, or the token is missing. */

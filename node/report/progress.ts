@@ -71,6 +71,8 @@ export type NodeProgress =
   | { readonly type: 'announcement'; readonly text: string | null }
   /** Place of the node's key on a newer leaderboard. */
   | { readonly type: 'leaderboard'; readonly place: LeaderboardPlace }
+  /** The coordinator has signed something that cannot be true. `proof`: file with both signatures; null: there is one signature. */
+  | { readonly type: 'alarm'; readonly text: string; readonly proof: string | null }
   /** The node takes no more work. `waiting`: number of groups without a verdict. */
   | { readonly type: 'finishing'; readonly waiting: number }
   /** A limit that this machine cannot keep, or anything else that the owner should know. */
@@ -116,6 +118,8 @@ export function progressLine(progress: NodeProgress): string | null {
       return ROUTINE.has(progress.reason) ? null : idleLine(progress.reason, progress.detail)
     case 'leased':
       return null
+    case 'alarm':
+      return `ALARM: ${progress.text}. See docs/verify-a-run.md${progress.proof === null ? '' : `; the proof is ${progress.proof}`}`
     case 'rest':
       return `paused: ${restLine(progress)}`
     case 'resumed':

@@ -136,6 +136,8 @@ export function stateAfter(before: ReportedState, progress: NodeProgress): Repor
       return { ...before, announcement: progress.text === null ? null : forTerminal(progress.text) }
     case 'leaderboard':
       return { ...before, place: progress.place }
+    case 'alarm':
+      return { ...before, reasons: [`ALARM: ${progress.text}`, ...before.reasons].slice(0, REASONS) }
     case 'finishing':
       return now('finishing', `ending: waiting for ${countOf(progress.waiting, 'verdict')}`)
     case 'notice':

@@ -120,6 +120,7 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
       trySpeed: (rollouts, until) => trySpeed({ engine, tokenizer }, rollouts, until),
       team: options.team,
       mirrors: options.mirrors,
+      proofs: dataDir,
       // A rest frees the memory too.
       onRest: () => engine.unload(unloading.signal),
     })

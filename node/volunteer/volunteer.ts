@@ -6,6 +6,8 @@ import type { Engine, Tokenizer } from '../../rollout/engine/index.js'
 import type { Catalogue } from '../../rollout/episode/index.js'
 import { type BlobStore, channelsOf, createAnnouncementFilter, type SwarmHost, serveGroups } from '../../swarm/index.js'
 import { openOutbox } from '../delivery/outbox.js'
+import { type HistoryAlarm, openHeadKeeper } from '../history/head-keeper.js'
+import { watchHistory } from '../history/watch-history.js'
 import { teamRegistration } from '../leaderboard/team-registration.js'
 import type { Membership } from '../network/membership.js'
 import { shareByVerdicts } from '../network/peer-standings.js'
@@ -34,6 +36,8 @@ export interface VolunteerParts extends Pick<WorkLoopParts, Optional>, Pick<Poli
   readonly team?: string | null | undefined
   /** Whether the node keeps and serves everything that is published. Default: only adapters. */
   readonly mirrors?: boolean
+  /** Folder for heads of the log that the node has seen, and for proofs. Default: the node does not watch the history of the run. */
+  readonly proofs?: string
   readonly onProgress: (progress: NodeProgress) => void
   /** 0 .. 1, spreads what many nodes do at the same moment. Default: `Math.random`. */
   readonly random?: () => number
@@ -88,6 +92,21 @@ export async function startVolunteer(parts: VolunteerParts): Promise<Volunteer> 
     if (mirrors) {
       const mirroring = mirrorPublications({ host, keeper }, closing.signal)
       cleanUp.add(() => mirroring)
+    }
+    if (parts.proofs !== undefined) {
+      const onAlarm = (alarm: HistoryAlarm): void => onProgress({ type: 'alarm', ...alarm })
+      const heads = await openHeadKeeper({ folder: parts.proofs, run: coordinator, onAlarm })
+      const history = {
+        host,
+        store,
+        snapshots,
+        random,
+        keeper: heads,
+        onAlarm,
+        neighbours: () => neighbours.connected(),
+      }
+      const watching = watchHistory(history, closing.signal)
+      cleanUp.add(() => watching)
     }
     const registerTeam = teamRegistration(host, { team: parts.team, onProgress, signal: closing.signal })
     const work = workLoop(

@@ -1,3 +1,4 @@
+export { adapterDistance } from './adapter-distance.js'
 export {
   CACHE_TYPES,
   type CacheType,

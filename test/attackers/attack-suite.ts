@@ -1,6 +1,7 @@
 import type { Attack } from './attack.js'
 import { artifactStreams } from './attacks/artifact-streams.js'
 import { auditFlood } from './attacks/audit-flood.js'
+import { backwardOperator } from './attacks/backward-operator.js'
 import { bestOfN } from './attacks/best-of-n.js'
 import { bodyDownloads } from './attacks/body-downloads.js'
 import { cannedText } from './attacks/canned-text.js'
@@ -33,6 +34,7 @@ import { reorderedRollouts } from './attacks/reordered-rollouts.js'
 import { replayedGroup } from './attacks/replayed-group.js'
 import { seedChoosers } from './attacks/seed-choosers.js'
 import { slowHolders } from './attacks/slow-holders.js'
+import { rewrittenLog } from './attacks/rewritten-log.js'
 import { staleAdapter } from './attacks/stale-adapter.js'
 import { stallingProvider } from './attacks/stalling-provider.js'
 import { sybilKeys } from './attacks/sybil-keys.js'
@@ -85,4 +87,6 @@ export const ATTACKS: readonly Attack[] = [
   oldManifests,
   stallingProvider,
   corruptedChunks,
+  backwardOperator,
+  rewrittenLog,
 ]

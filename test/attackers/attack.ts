@@ -2,8 +2,24 @@ import { isRefusalCode } from '../../proto/index.js'
 import { checkOf as judgingStageOf } from '../../rollout/verification/index.js'
 import type { Arena } from './arena.js'
 
-/** Where an attack is stopped: a verification check, the lease service, the batches, the network, or the volunteer. */
-export type Place = '0' | '1' | '2' | '3' | '4' | '5' | '6' | '7' | 'leases' | 'batches' | 'transport' | 'volunteer'
+/**
+ * Where an attack is stopped: a verification check, the lease service, the batches, the network, the volunteer, or anybody who makes a
+ * published step again.
+ */
+export type Place =
+  | '0'
+  | '1'
+  | '2'
+  | '3'
+  | '4'
+  | '5'
+  | '6'
+  | '7'
+  | 'leases'
+  | 'batches'
+  | 'transport'
+  | 'volunteer'
+  | 'rederivation'
 
 /** What became of one try. */
 export interface Attempt {

@@ -6,6 +6,7 @@ import type { RunEvent } from '../../coordinator/ledger/events.js'
 import { openRecorder } from '../../coordinator/ledger/recorder.js'
 import type { Task } from '../../rollout/episode/index.js'
 import { createMetrics, systemClock } from '../../swarm/index.js'
+import { WITHOUT_HEADS } from '../support/memory-log.js'
 import { agreed } from '../support/run-events.js'
 import type { BenchResult } from './result.js'
 
@@ -16,6 +17,7 @@ const PER_NODE = 8
 export async function measureLeases(tasks: readonly Task[]): Promise<BenchResult[]> {
   let written = 0
   const log = {
+    ...WITHOUT_HEADS,
     append: async (...events: readonly RunEvent[]) => {
       for (const event of events) written += JSON.stringify(event).length
     },

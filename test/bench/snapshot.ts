@@ -149,6 +149,7 @@ function manifestOf(hash: string, chunkSha256s: readonly string[]): PolicyManife
     closedRounds: [],
     createdAtMs: 0,
     configurationId: hash,
+    head: { events: 0, logHash: hash, step: 1, verdicts: 0, verdictsRoot: hash },
     expiresAtMs: 0,
   }
 }

@@ -6,6 +6,7 @@ import {
   type LeaseAsk,
   type LeaseResponse,
   LIMITS,
+  type LogHead,
   type PolicyDescription,
   type PolicyManifest,
   policyIdOf,
@@ -32,6 +33,14 @@ export const flightPolicy: PolicyDescription = {
   toolsetSchemaSha256: hash('tools'),
   sampler: { temperature: 1, topK: 0, topP: 1, minP: 0, repeatPenalty: 1, draw: 'gumbel-murmur3' },
   engine: { nodeLlamaCpp: '^3.22.1', llamaCpp: 'v0.5.0' },
+}
+
+export const logHead: LogHead = {
+  events: 120,
+  logHash: hash('event 120'),
+  step: 8,
+  verdicts: 3,
+  verdictsRoot: hash('verdicts'),
 }
 
 export const flightManifest: PolicyManifest = {
@@ -70,6 +79,7 @@ export const flightManifest: PolicyManifest = {
   createdAtMs: 1_700_000_000_000,
   expiresAtMs: 1_700_000_600_000,
   configurationId: hash('terms'),
+  head: logHead,
 }
 
 export const ask: LeaseAsk = {
@@ -175,6 +185,7 @@ export const flightLeaderboard: Leaderboard = {
   ],
   teams: [{ name: 'night shift', keys: 2, credit: 243 }],
   asked: { rank: 3, key: { peerId: '12D3KooWlate', team: 'night shift', credit: 3 } },
+  head: logHead,
 }
 
 export const digest: VerdictDigest = {

@@ -266,6 +266,7 @@ async function trainerStep(folder: string, step: number) {
     step,
     batchId: null,
     skipped: null,
+    worldSize: 1,
     adapterStep: step,
     lora,
     recipe: null,

@@ -12,7 +12,7 @@ import { type Leaderboard, LIMITS, sealLeaderboard } from '../../proto/index.js'
 import { type JoinAddress, serveLeaderboard } from '../../swarm/index.js'
 import { memoryLog } from '../support/memory-log.js'
 import { createMovedClock } from '../support/moved-clock.js'
-import { flightLeaderboard } from '../support/proto-samples.js'
+import { flightLeaderboard, logHead } from '../support/proto-samples.js'
 import { agreed, done, published } from '../support/run-events.js'
 import {
   connect,
@@ -145,6 +145,7 @@ test('the own place is shown wherever it is, and nobody’s where there is none'
   const leaderboard: Leaderboard = {
     ...{ version: 4, issuedAtMs: 0, allKeys: 900, allTeams: 1, keys, teams: [{ name: 'owls', keys: 3, credit: 1300 }] },
     asked: { rank: 700, key: { peerId: 'zoe', team: null, credit: 7 } },
+    head: logHead,
   }
   const text = leaderboardText(leaderboard, 'zoe')
   assert.match(text, /^version 4, 1970-01-01T00:00:00.000Z: 900 keys and 1 team with credit$/m)

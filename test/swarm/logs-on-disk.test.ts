@@ -9,6 +9,7 @@ import type { RunEvent } from '../../coordinator/ledger/events.js'
 import { openRecorder } from '../../coordinator/ledger/recorder.js'
 import { NodeError } from '../../node/report/errors.js'
 import { openNodeStore } from '../../node/store/store.js'
+import { WITHOUT_HEADS } from '../support/memory-log.js'
 import { agreed, published } from '../support/run-events.js'
 import { createTestSwarm } from '../support/swarm-nodes.js'
 
@@ -24,6 +25,7 @@ test('an event is on disk before it is applied, and one that could not be writte
   let full = false
   const recorder = await openRecorder(
     {
+      ...WITHOUT_HEADS,
       async append(...events) {
         if (full) throw new Error('no space left on device')
         for (const { type } of events) order.push(`on disk: ${type}, ${recorder.state.publications.length} applied`)

@@ -6,6 +6,7 @@ import type { RunEvent } from '../../../coordinator/ledger/events.js'
 import { openRecorder, type Recorder } from '../../../coordinator/ledger/recorder.js'
 import { type BroadcastParts, broadcast } from '../../../coordinator/service/broadcast.js'
 import { silentLogger } from '../../../swarm/index.js'
+import { WITHOUT_HEADS } from '../../support/memory-log.js'
 import { createMovedClock, type MovedClock } from '../../support/moved-clock.js'
 import { agreed, audited, batched, done, published, released } from '../../support/run-events.js'
 
@@ -32,6 +33,7 @@ async function broadcasting(
   const errors: unknown[] = []
   const recorder: Recorder = await openRecorder(
     {
+      ...WITHOUT_HEADS,
       append: async () => undefined,
       async *replay() {
         yield agreed()

@@ -14,6 +14,7 @@ import { groupBody, refusal, type SwarmRefusal, sha256 } from '../../../proto/in
 import type { LogitErrorSums } from '../../../rollout/verification/logit-error-sums.js'
 import { silentLogger, systemClock } from '../../../swarm/index.js'
 import { NO_LOGIT_ERRORS } from '../../support/audit-groups.js'
+import { WITHOUT_HEADS } from '../../support/memory-log.js'
 import { agreed, audited, batchAudited, batched, done, published } from '../../support/run-events.js'
 import { bodyOf, lendingTask, play, runtimeOf } from '../../support/scripted.js'
 
@@ -97,6 +98,7 @@ async function resume(
     if (isWritten) await mkdir(join(jobs, 'batches', 'batch-1'), { recursive: true })
     const recorder = await openRecorder(
       {
+        ...WITHOUT_HEADS,
         append: async (...events) => void log.push(...events),
         async *replay() {
           yield agreed({ versions: 1, batchGroups: 1 })

@@ -16,6 +16,7 @@ const madeStep = (step: number, change: Partial<TrainerStep> = {}): TrainerStep 
   step,
   batchId: `batch-${step}`,
   skipped: null,
+  worldSize: 1,
   adapterStep: step,
   lora: { rank: 4, alpha: 8, targetModules: ['q_proj'] },
   recipe: recipe(1e-3),
@@ -52,7 +53,7 @@ function run(steps: readonly TrainerStep[], before: Readonly<Record<number, RunE
   }
   log(agreed(), published(0))
   const taskSet = { datasetSha256: hex(0), tasks: [] } as unknown as TaskSet
-  const parts = { runId: 'run', state, base: CONFIGURATION.base, taskSet, program: '0.1.0' }
+  const parts = { runId: 'run', state, base: CONFIGURATION.base, taskSet, program: '0.1.0', derivation: null }
   return steps.map((made) => {
     const { step, adapterStep } = made
     if (before[step]) log(before[step])
@@ -109,6 +110,8 @@ test('only files that are published are listed, by the names that a researcher f
     'adapter_model.safetensors': hex(3),
     'adapter_config.json': hex(2),
     'base/config.json': hex(7),
+    'optimizer.safetensors': hex(5),
+    'rng.json': hex(6),
   })
 })
 

@@ -6,6 +6,7 @@ import type { RunEvent } from '../../../coordinator/ledger/events.js'
 import { openRecorder, type Recorder } from '../../../coordinator/ledger/recorder.js'
 import type { RunState } from '../../../coordinator/ledger/run-state.js'
 import { StoreError } from '../../../coordinator/ledger/store-error.js'
+import { WITHOUT_HEADS } from '../../support/memory-log.js'
 import { agreed, published } from '../../support/run-events.js'
 
 interface Slow {
@@ -25,6 +26,7 @@ async function openSlow(): Promise<Slow> {
   let under = Promise.withResolvers<void>()
   const recorder = await openRecorder(
     {
+      ...WITHOUT_HEADS,
       async append(...events) {
         writes.push(events.map(versionOf))
         under = Promise.withResolvers()
