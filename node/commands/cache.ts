@@ -19,7 +19,7 @@ export function addCacheCommands(program: Command): void {
   cache
     .command('clean')
     .description('Remove base models except the one that was used last')
-    .option('--all', 'also remove the one that was used last, unless a node is running', false)
+    .option('--all', 'all of them, also the one that was used last, unless a node is running', false)
     .action(async ({ all }: { all: boolean }) => {
       const { dataDir } = cache.opts<{ dataDir: string }>()
       for (const line of await clean(dataDir, all)) process.stdout.write(`${line}\n`)

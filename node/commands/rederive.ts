@@ -45,7 +45,7 @@ export function addRederiveCommand(command: Command): void {
         .argParser(integerOption(1, MOST))
         .conflicts(['all', 'sample']),
     )
-    .addOption(new Option('--all', 'all steps, from the first').default(false).conflicts('sample'))
+    .addOption(new Option('--all', 'all of them, from the first step').default(false).conflicts('sample'))
     .addOption(new Option('--sample <number>', 'this many steps, chosen at random').argParser(integerOption(1, MOST)))
     .option('--model <gguf>', 'base model, of the run; default: the fetched one, or the one in this package')
     .option('--python <command>', 'Python to use, with the packages of the trainer; default: as for prove-coordinator')
