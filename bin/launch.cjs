@@ -6,7 +6,7 @@ var NEEDED = [20, 19]
 
 function stop(why) {
   console.error(why)
-  process.exit(2)
+  process.exit(1)
 }
 
 /** Runs the program of a package: `dist/<folder>/main.js`. */

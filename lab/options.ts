@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import { integerOption } from '../common/cli/index.js'
+import { integerOption, withOptionalConfig } from '../common/cli/index.js'
 import { LIMITS } from '../proto/index.js'
 import { CACHE_TYPES } from '../rollout/engine/index.js'
 import { DEFAULT_LIMITS, DEFAULT_RULES, TOOL_CALL_FORMATS } from '../rollout/episode/index.js'
@@ -17,10 +17,9 @@ export function numberOption(low: number, high: number): (text: string) => numbe
 /** Parses a share: a number from 0 to 1. */
 export const shareOption = numberOption(0, 1)
 
-/** Adds `--config`, `--turn-tokens` and `--rollout-tokens`, see `limitsOf`. @param config  help of `--config` */
-export const withLimitOptions = (command: Command, config = 'run.yaml with the limits of rollouts'): Command =>
-  command
-    .option('--config <file>', config)
+/** Adds `--config`, `--turn-tokens` and `--rollout-tokens`, see `limitsOf`. @param use  what the command takes from the configuration */
+export const withLimitOptions = (command: Command, use = 'gives the limits of rollouts'): Command =>
+  withOptionalConfig(command, use)
     .option(
       '--turn-tokens <number>',
       `most tokens of one assistant turn; default: the run's, or ${DEFAULT_LIMITS.maxTurnTokens}`,
@@ -51,6 +50,6 @@ export const cacheTypeOption = (): Option =>
 
 /** Creates `--reward`. */
 export function rewardOption(): Option {
-  const option = new Option('--reward <name>', 'reward preset of the rollouts')
+  const option = new Option('--reward <name>', 'reward preset, of the rollouts')
   return option.choices([...REWARD_PRESETS.keys()]).default(DEFAULT_RULES.reward)
 }

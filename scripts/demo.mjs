@@ -15,7 +15,7 @@ const results = fileURLToPath(new URL('../.demo', import.meta.url))
 
 async function main() {
   const { model, built, gate, options } = readOptions()
-  const setupSeconds = built ? 0 : await setupOrExit()
+  const setupSeconds = built ? 0 : await setupOrExit({ gpu: options.gpu === true })
   // Node 20 lacks Promise.withResolvers.
   await import('../dist/swarm/polyfill.js')
   const { stopSignal } = await import('../dist/common/cli/index.js')

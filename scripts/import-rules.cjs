@@ -80,6 +80,7 @@ const MAY_IMPORT = {
     'coordinator/jobs',
     'coordinator',
   ],
+  bin: ['common/cli', 'servers/episodes', 'swarm', 'node', 'coordinator/jobs', 'coordinator', 'lab'],
 }
 /** The subpackages of the coordinator, likewise. `main.ts` assembles the commands and may import all subpackages. */
 const COORDINATOR_SUBPACKAGES = {

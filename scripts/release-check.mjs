@@ -35,8 +35,7 @@ const megabytes = (bytes) => `${(bytes / 1e6).toFixed(1)} MB`
 
 async function pack() {
   await execa('git', ['clone', '--quiet', root, clone])
-  // The package contains no part of the engine, so the smallest build suffices.
-  const inClone = { cwd: clone, env: { ...env, PROVE_LEAN: '1' } }
+  const inClone = { cwd: clone, env }
   await run('npm', ['pack', '--loglevel=error'], { ...inClone, stdout: 'inherit', stderr: 'inherit' })
   // A second command: the output of the build would be on the same stream.
   const { stdout } = await run('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], inClone)
@@ -193,7 +192,7 @@ async function swarm() {
   const { stdout: invitation } = await run('prove-coordinator', ['invitation', '--config', 'run.yaml'])
   const { seconds, stop, home } = await volunteer(invitation.trim(), coordinator)
   await stop()
-  await run('prove-node', ['adapters', 'pull', invitation.trim(), 'my-adapter', '--data-dir', 'researcher'])
+  await run('prove-node', ['adapters', 'pull', 'my-adapter', invitation.trim(), '--data-dir', 'researcher'])
   await coordinator.stop()
   const { stdout: checked } = await run('prove-node', ['adapters', 'verify', 'my-adapter', '--run', invitation.trim()])
   assert.match(checked, /signed by the run/)

@@ -1,5 +1,6 @@
 // Sets the checkout up: pinned npm and Python packages inside the checkout, then the build. A second run skips every current step.
-// Usage: node scripts/setup.mjs [--tests | --programs]   --tests: the trainer's test packages too; --programs: no Python
+// Usage: node scripts/setup.mjs [--tests | --programs] [--gpu]
+//   --tests: the trainer's test packages too; --programs: no Python; --gpu: the inference engine's builds for GPUs too
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
@@ -25,20 +26,19 @@ function checkNode() {
   throw new MissingPrerequisite(`Node.js ${process.versions.node} is too old: install 20.19 or newer (nodejs.org).`)
 }
 
-/** Installs the npm packages. PROVE_LEAN=1 omits the GPU builds of the inference engine: 0.4 instead of 1 GB on Linux. */
-function installNodeModules() {
-  const lean = process.env.PROVE_LEAN === '1'
+/** Installs the npm packages. @param gpu  the builds of the inference engine for GPUs too: 1 instead of 0.4 GB on Linux */
+function installNodeModules(gpu) {
   const stamp = `${root}node_modules/.prove-setup`
-  const wanted = digest(readFileSync(`${root}package-lock.json`, 'utf8'), process.platform, process.arch, lean)
+  const wanted = digest(readFileSync(`${root}package-lock.json`, 'utf8'), process.platform, process.arch, gpu)
   if (isCurrent(stamp, wanted)) return
-  if (!isInstalled(lean)) {
-    console.error(`setup: installing npm packages${lean ? ' (lean: CPU builds only)' : ''}`)
+  if (!isInstalled(gpu)) {
+    console.error(`setup: installing npm packages${gpu ? ' with the builds for GPUs' : ''}`)
     const flags = ['--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error']
     const hint = 'Check the network connection and try again.'
     // Not `npm ci`, which rejects a lock file that was made with a registry that lacks optional packages of other platforms. Either
     // command installs the locked versions.
-    run('npm', ['install', '--no-save', ...flags, ...(lean ? ['--omit=optional'] : [])], hint)
-    if (lean) run('npm', ['install', '--no-save', '--omit=optional', ...flags, ...platformPackages(false)], hint)
+    run('npm', ['install', '--no-save', ...flags, ...(gpu ? [] : ['--omit=optional'])], hint)
+    if (!gpu) run('npm', ['install', '--no-save', '--omit=optional', ...flags, ...platformPackages(false)], hint)
   }
   writeFileSync(stamp, wanted)
 }
@@ -46,10 +46,10 @@ function installNodeModules() {
 const readPackages = (path) => JSON.parse(readFileSync(`${root}${path}`, 'utf8')).packages
 
 /** Whether npm has already put every needed package into node_modules, at the locked version. */
-function isInstalled(lean) {
+function isInstalled(gpu) {
   if (!existsSync(`${root}node_modules/.package-lock.json`)) return false
   const installed = readPackages('node_modules/.package-lock.json')
-  const native = new Set(platformPackages(!lean))
+  const native = new Set(platformPackages(gpu))
   return Object.entries(readPackages('package-lock.json')).every(([path, { version, optional, peer, link }]) => {
     const isNeeded = path !== '' && !peer && !link && (!optional || native.has(`${nameOf(path)}@${version}`))
     return !isNeeded || installed[path]?.version === version
@@ -82,10 +82,10 @@ export async function installPython(requirements) {
 }
 
 /** Brings the checkout up to date. @returns the seconds that the set-up took */
-export async function setup({ tests = false, python = true } = {}) {
+export async function setup({ tests = false, python = true, gpu = false } = {}) {
   const started = performance.now()
   checkNode()
-  installNodeModules()
+  installNodeModules(gpu)
   const { build } = await import('./build.mjs')
   build()
   if (python) await installPython(['requirements.txt', ...(tests ? ['requirements-test.txt'] : [])])
@@ -106,6 +106,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const seconds = await setupOrExit({
     tests: process.argv.includes('--tests'),
     python: !process.argv.includes('--programs'),
+    gpu: process.argv.includes('--gpu'),
   })
   console.error(`setup: ready (${seconds.toFixed(1)} s)`)
 }

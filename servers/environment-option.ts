@@ -18,7 +18,7 @@ export function environmentsOption(defaults: readonly string[], shown: string): 
   }
   return new Option(
     '--environments <names>',
-    'names, or folders of your own environments such as ./library, whose code is run; comma-separated or repeated',
+    'environments by name, or folders of your own such as ./library, whose code is run; comma-separated or repeated',
   )
     .argParser(parse)
     .default(defaults, shown)

@@ -1,3 +1,5 @@
+import { InterruptedError } from '../errors/index.js'
+
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const
 
 /** A listener for the signals by which a user or the system ends a program. */
@@ -10,9 +12,9 @@ export interface StopSignal {
 
 /**
  * Listens for the first SIGINT or SIGTERM. A second signal ends the process at once.
- * @param reason  the abort reason of the signal
+ * @param reason  the abort reason of the signal, with which an interrupted command fails
  */
-export function stopSignal(reason: Error): StopSignal {
+export function stopSignal(reason: Error = new InterruptedError()): StopSignal {
   const stop = new AbortController()
   const release = (): void => {
     for (const name of SIGNALS) process.off(name, onSignal)

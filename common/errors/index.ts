@@ -14,3 +14,13 @@ export abstract class CodedError<Code extends string = string> extends Error {
     this.name = new.target.name
   }
 }
+
+/** The command line or a run configuration is wrong, so the command did nothing. Programs end with the status for wrong usage. */
+export class UsageError<Code extends string = 'usage'> extends CodedError<Code> {}
+
+/** The user or the system ended a command before its result. */
+export class InterruptedError extends CodedError<'interrupted'> {
+  constructor(detail = '', options?: ErrorOptions) {
+    super('interrupted', detail, options)
+  }
+}

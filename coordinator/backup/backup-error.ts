@@ -7,8 +7,6 @@ export type BackupErrorCode =
   | 'exists'
   /** A file that the run needs is missing or damaged, so the backup would not be reliable. */
   | 'not_whole'
-  /** The user has interrupted the command, which has removed what it wrote. */
-  | 'interrupted'
   /** The folder is no backup, or an unfinished one. */
   | 'no_backup'
   /** A file of the backup was changed. */

@@ -5,11 +5,11 @@ import { sizeOf } from '../settings/learning-rates.js'
 
 /** Answers from which `run.yaml` of a new run is made, from options or from questions. */
 export interface RunAnswers {
-  readonly base?: string
+  readonly model?: string
   readonly dataset: string
   readonly environments: readonly string[]
   readonly dataDir: string
-  readonly name?: string
+  readonly modelName?: string
   readonly operator: string
   readonly purpose: string
   readonly port: number
@@ -51,14 +51,14 @@ export async function askForRun(
   try {
     const base = await ask(
       'Base model: a GGUF file, or demo for the small one of this package',
-      given.base ?? '',
+      given.model ?? '',
       reason,
     )
     const facts = isModel(base)
     log.info(
       `${facts.architecture}, ${sizeOf(facts.parameters)} parameters, ${facts.quantisation ?? 'quantisation unknown'}`,
     )
-    const name = await ask('Name of the model, for volunteers', given.name ?? facts.name ?? '', (typed) =>
+    const name = await ask('Name of the model, for volunteers', given.modelName ?? facts.name ?? '', (typed) =>
       typed === '' ? 'Type a name.' : undefined,
     )
     const dataset = await ask('Folder of the tasks (prove-lab synthesize makes it, now or later)', given.dataset)
@@ -72,7 +72,7 @@ export async function askForRun(
     )
     outro('All questions are answered.')
     return {
-      ...{ ...given, base, name, dataset, operator, purpose },
+      ...{ ...given, model: base, modelName: name, dataset, operator, purpose },
       announce: announce === '' ? [] : announce.split(/\s+/),
     }
   } catch (error) {

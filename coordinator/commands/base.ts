@@ -1,7 +1,7 @@
 import { existsSync, realpathSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { type Command, Option } from 'commander'
-import { stopSignal } from '../../common/cli/index.js'
+import { interruptible } from '../../common/cli/index.js'
 import { estimateMemory, openTokenizer } from '../../rollout/engine/index.js'
 import { type FormatFit, toolCallFormatNamed } from '../../rollout/episode/index.js'
 import { type PreparedBase, prepareBase } from '../jobs/prepare-base.js'
@@ -21,7 +21,7 @@ import { baseReport, type FoundBase } from './base-report.js'
 interface BaseOptions {
   readonly out?: string
   readonly keep: boolean
-  readonly template?: string
+  readonly chatTemplate?: string
   readonly toolCallFormat?: string
   readonly python?: string
   readonly json: boolean
@@ -36,27 +36,30 @@ export function addBaseCommand(program: Command): void {
     .command('base')
     .description('Examine a published model file, and write it as the base of a run')
     .argument('<gguf>', 'model file as published')
-    .option('--out <gguf>', 'file to write; without it, the model is only examined')
+    .option('--out <gguf>', 'where to write the result; without it, the model is only examined')
     .option('--keep', 'keep the types of the weights, instead of float16', false)
     .addOption(
       new Option(
-        '--template <name>',
-        `chat template in place of the file's: ${templateNames().join(', ')}, or a Jinja file`,
+        '--chat-template <name>',
+        `chat template, in place of the file's: ${templateNames().join(', ')}, or a Jinja file`,
       ),
     )
-    .option('--tool-call-format <name>', 'tool-call format of the run; default: the recommended one that fits')
-    .option('--python <command>', "Python with the trainer's packages; default: that of prove-coordinator setup")
-    .option('--json', 'print the result as JSON', false)
+    .option('--tool-call-format <name>', 'how the model writes tool calls; default: the recommended format that fits')
+    .option(
+      '--python <command>',
+      "Python to use, with the trainer's packages; default: that of prove-coordinator setup",
+    )
+    .option('--json', 'print JSON on stdout', false)
     .action(base)
 }
 
 async function base(file: string, options: BaseOptions): Promise<void> {
   const source = resolve(file)
   const out = options.out === undefined ? null : resolve(options.out)
-  if (out === null && (options.keep || options.template !== undefined))
-    throw new ConfigError('base: --keep and --template are for a new file: name it with --out')
+  if (out === null && (options.keep || options.chatTemplate !== undefined))
+    throw new ConfigError('base: --keep and --chat-template are for a new file: name it with --out')
   if (out !== null) checkOut(source, out)
-  const template = options.template === undefined ? undefined : templateFile(options.template)
+  const template = options.chatTemplate === undefined ? undefined : templateFile(options.chatTemplate)
   const facts = readBase(source, 'optional')
   // Without a template no format fits, and the error says what to do.
   const none = facts.hasTemplate ? undefined : ''
@@ -83,7 +86,15 @@ async function base(file: string, options: BaseOptions): Promise<void> {
     groupSize: GROUP_SIZE,
   }
   const written = readBase(path)
-  const found = { path, facts: written, formats, specialTokens, prepared, memory, template: options.template ?? null }
+  const found = {
+    path,
+    facts: written,
+    formats,
+    specialTokens,
+    prepared,
+    memory,
+    template: options.chatTemplate ?? null,
+  }
   process.stdout.write(options.json ? `${JSON.stringify(jsonOf(found))}\n` : baseReport(found))
 }
 
@@ -126,10 +137,9 @@ async function prepare({
   readonly template: string | undefined
   readonly options: BaseOptions
 }): Promise<PreparedBase> {
-  const stop = stopSignal(new ConfigError('stopped: nothing was written'))
   const isShown = process.stderr.isTTY === true
-  try {
-    return await prepareBase(
+  return interruptible('nothing was written', (signal) =>
+    prepareBase(
       {
         ...{ source, out, packageFolder: trainerFolder },
         python: options.python ?? defaultPython(),
@@ -139,9 +149,7 @@ async function prepare({
           if (isShown) process.stderr.write(`\r${done} of ${of} tensors${done === of ? '\n' : ''}`)
         },
       },
-      stop.signal,
-    )
-  } finally {
-    stop.release()
-  }
+      signal,
+    ),
+  )
 }

@@ -1,10 +1,9 @@
 import type { Command } from 'commander'
 import { z } from 'zod'
-import { stopSignal } from '../../common/cli/index.js'
+import { interruptible, stopSignal } from '../../common/cli/index.js'
 import { ControlError, reachControl } from '../../common/control/index.js'
 import { type PublicEvent, publicEvent } from '../ledger/public-event.js'
 import { LOG_END, NEW_EVENTS } from '../service/control-routes.js'
-import { interruptible } from './interruptible.js'
 import { dataDirOf, type RunOptions, readEvents, withRunOptions } from './run-log.js'
 
 interface EventsOptions extends RunOptions {
@@ -26,13 +25,13 @@ export function addEventsCommand(program: Command): void {
 }
 
 async function events(options: EventsOptions): Promise<void> {
-  const dataDir = dataDirOf('events', options)
+  const dataDir = dataDirOf(options)
   const wanted = options.type && new Set(options.type)
   const write = (event: PublicEvent, line: string): void => {
     if (!wanted || wanted.has(event.type)) process.stdout.write(`${line}\n`)
   }
   if (options.follow || options.new) return follow(dataDir, options.new, write)
-  await interruptible('the command', async (signal) => {
+  await interruptible('', async (signal) => {
     for await (const event of readEvents(dataDir, signal)) {
       const shown = publicEvent(event)
       write(shown, JSON.stringify(shown))
@@ -48,7 +47,7 @@ async function follow(
   newOnly: boolean,
   write: (event: PublicEvent, line: string) => void,
 ): Promise<void> {
-  const { signal, release } = stopSignal(new Error('stopped'))
+  const { signal, release } = stopSignal()
   let isFollowing = false
   try {
     const control = await reachControl(dataDir, signal)

@@ -1,6 +1,7 @@
 import { mkdir, open, rename, rm, writeFile } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import type { Command } from 'commander'
+import { interruptible } from '../../common/cli/index.js'
 import { CodedError } from '../../common/errors/index.js'
 import { type Scalars, tensorboardFile } from '../../proto/index.js'
 import { publicEvent } from '../ledger/public-event.js'
@@ -8,7 +9,6 @@ import { NodesTally } from '../report/node-report.js'
 import { RunTally } from '../report/run-report.js'
 import { csvOf, nodeTable, parquetOf, versionTable } from '../report/run-tables.js'
 import type { HeldOutScore, VersionReport } from '../report/version-report.js'
-import { interruptible } from './interruptible.js'
 import { dataDirOf, type RunOptions, readEvents, withRunOptions } from './run-log.js'
 
 /** The target folder of an export exists already. */
@@ -30,10 +30,10 @@ interface ExportOptions extends RunOptions {
 }
 
 async function exportRun(target: string, options: ExportOptions): Promise<void> {
-  const dataDir = dataDirOf('export', options)
+  const dataDir = dataDirOf(options)
   const folder = resolve(target)
   const draft = join(dirname(folder), `.${basename(folder)}-${process.pid}`)
-  await interruptible('the export', async (signal) => {
+  await interruptible('nothing was exported', async (signal) => {
     await mkdir(dirname(folder), { recursive: true })
     await mkdir(draft)
     try {

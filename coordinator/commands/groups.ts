@@ -1,8 +1,8 @@
 import { type Command, InvalidArgumentError } from 'commander'
+import { interruptible } from '../../common/cli/index.js'
 import { CodedError } from '../../common/errors/index.js'
 import { type GroupReport, GroupsTally } from '../report/group-report.js'
 import { shortKey, shortLease, timeOf } from '../report/words.js'
-import { interruptible } from './interruptible.js'
 import { dataDirOf, type RunOptions, readEvents, withRunOptions } from './run-log.js'
 import { tableOf } from './table.js'
 
@@ -28,23 +28,23 @@ export function addGroupsCommand(program: Command): void {
     .option('--node <key>', 'only groups of this key; the end of the key suffices')
     .option('--refused', 'only groups that were refused, at once or by a later audit', false)
     .option('--last <number>', 'number of groups', positive, 20)
-    .option('--json', 'one JSON object per group on stdout', false)
+    .option('--json', 'print JSON on stdout, one object per line', false)
     .action(list)
   withRunOptions(groups.command('show').description('Show everything that the log contains about a group'))
     .argument('<lease>', 'id of its lease; the beginning suffices')
-    .option('--json', 'one JSON object on stdout', false)
+    .option('--json', 'print JSON on stdout', false)
     .action(show)
 }
 
 const readGroups = (dataDir: string): Promise<GroupsTally> =>
-  interruptible('the command', async (signal) => {
+  interruptible('', async (signal) => {
     const tally = new GroupsTally()
     for await (const event of readEvents(dataDir, signal)) tally.add(event)
     return tally
   })
 
 async function list(options: ListOptions): Promise<void> {
-  const tally = await readGroups(dataDirOf('groups list', options))
+  const tally = await readGroups(dataDirOf(options))
   const wanted = [...tally.reports()].filter(
     ({ lease, verdict, audits }) =>
       verdict !== null &&
@@ -79,7 +79,7 @@ export function listText(groups: readonly GroupReport[]): string {
 }
 
 async function show(beginning: string, options: RunOptions & { json: boolean }): Promise<void> {
-  const dataDir = dataDirOf('groups show', options)
+  const dataDir = dataDirOf(options)
   const found = (await readGroups(dataDir)).find(beginning)
   const [group] = found
   if (!group)

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { basename, join, relative, resolve } from 'node:path'
 import { type Command, InvalidArgumentError } from 'commander'
-import { packageRoot } from '../../common/cli/index.js'
+import { EXIT, packageRoot, RUN_FILE } from '../../common/cli/index.js'
 import { openTokenizer, type Tokenizer } from '../../rollout/engine/index.js'
 import { createEpisodeRuntime, DEFAULT_LIMITS, DEFAULT_RULES, rulesNamed } from '../../rollout/episode/index.js'
 import { withEnvironmentFolders } from '../../servers/environment-option.js'
@@ -16,7 +16,6 @@ import { runFileText } from '../settings/run-file.js'
 import { readTaskSet } from '../settings/task-set.js'
 import { askForRun, type RunAnswers } from './ask-for-run.js'
 
-const FILE = 'run.yaml'
 /** Value of `--base` for the model that comes with the package. */
 const DEMO = 'demo'
 const DEMO_BASE = join(packageRoot, 'models', 'demo', 'prove-demo-base-f16.gguf')
@@ -28,17 +27,17 @@ const DEMO_TASKS =
 
 export function addInitCommand(program: Command): void {
   withEnvironmentFolders(program.command('init'))
-    .description(`Write a commented ${FILE} for a new run, from questions on the terminal or from options`)
+    .description(`Write a commented ${RUN_FILE}, from questions on the terminal or from options`)
     .argument('[folder]', 'folder to write it into', '.')
-    .option('--base <gguf>', `base model, a GGUF file; ${DEMO}: the small model that comes with this package`)
-    .option('--dataset <folder>', 'data set of prove-lab synthesize; you can make it later', 'tasks')
-    .option('--data-dir <folder>', 'folder for all data of the coordinator', 'data')
-    .option('--name <name>', 'name of the base model; default: the name in its file')
+    .option('--model <gguf>', `base model; ${DEMO}: the small model that comes with this package`)
+    .option('--dataset <folder>', 'data set, of prove-lab synthesize; you can make it later', 'tasks')
+    .option('--data-dir <folder>', 'data folder of the program', 'data')
+    .option('--model-name <name>', 'name of the model for others; default: the name in its file')
     .option('--operator <words>', 'who operates the run, shown in invitations', '')
     .option('--purpose <words>', 'purpose of the run, shown in invitations', '')
-    .option('--port <number>', 'TCP port for volunteers', port, 4001)
-    .option('--announce <address...>', 'addresses at which volunteers reach the run, if they differ from its own', [])
-    .option('--calibration <file...>', 'files of prove-lab calibrate; without one, groups are not audited', [])
+    .option('--port <number>', 'port to listen on, for volunteers', port, 4001)
+    .option('--announce <address...>', 'addresses at which others reach this machine, if they differ from its own', [])
+    .option('--calibration <file...>', 'calibration of prove-lab calibrate; without one, groups are not audited', [])
     .option('--yes', 'ask nothing', false)
     .action(init)
 }
@@ -52,17 +51,17 @@ function port(text: string): number {
 
 async function init(target: string, options: RunAnswers & { readonly yes: boolean }): Promise<void> {
   const folder = resolve(target)
-  const file = join(folder, FILE)
+  const file = join(folder, RUN_FILE)
   if (existsSync(file))
     throw new ConfigError(`${file} exists already and was not changed. Edit it, remove it, or name another folder.`)
   const isAsked = !options.yes && process.stdin.isTTY === true && process.stdout.isTTY === true
   const answers = isAsked ? await askForRun(options, { isModel: (base) => readBase(baseFile(base)) }) : options
   if (answers === null) {
-    process.exitCode = 130
+    process.exitCode = EXIT.interrupted
     return
   }
-  const { base } = answers
-  if (base === undefined) throw new ConfigError(`init: give --base, a GGUF file, or --base ${DEMO}`)
+  const { model: base } = answers
+  if (base === undefined) throw new ConfigError(`init: give --model, a GGUF file, or --model ${DEMO}`)
   const path = baseFile(base)
   const facts = readBase(path, 'optional')
   const proposal = proposalOf(answers, { folder, path, facts })
@@ -86,7 +85,7 @@ function proposalOf(
     dataset: resolve(folder, answers.dataset),
     environments: answers.environments.map((one) => resolve(one)),
     dataDir: resolve(folder, answers.dataDir),
-    name: answers.name ?? facts.name ?? basename(path, '.gguf'),
+    name: answers.modelName ?? facts.name ?? basename(path, '.gguf'),
     calibrations: calibration.length > 0 ? calibration.map((one) => resolve(one)) : own,
   }
 }
@@ -102,10 +101,10 @@ function nextSteps(
   const calibration = `prove-lab calibrate --model ${model} --dataset ${dataset} --out calibration.json`
   const steps: [command: string, why: string][] = [
     [`prove-lab synthesize --out ${dataset}${base.path === DEMO_BASE ? ` ${DEMO_TASKS}` : ''}`, 'makes the tasks'],
-    [calibration, `takes hours; then name its file in ${FILE}. Without it, admit only people you trust`],
+    [calibration, `takes hours; then name its file in ${RUN_FILE}. Without it, admit only people you trust`],
     ['prove-coordinator setup', "installs the trainer's Python packages"],
     [
-      `prove-coordinator start --config ${shown(file)}`,
+      `prove-coordinator start${shown(file) === RUN_FILE ? '' : ` --config ${shown(file)}`}`,
       'first plays some tasks, and warns if the run looks like it would learn nothing',
     ],
   ]

@@ -1,31 +1,17 @@
-import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import encodeQR from 'qr'
 import { readInvitation } from '../service/invitation.js'
-import { ConfigError, readConfig } from '../settings/config.js'
+import { ConfigError } from '../settings/config.js'
+import { dataDirOf, type RunOptions, withRunOptions } from './run-log.js'
 
 export function addInvitationCommand(program: Command): void {
-  program
-    .command('invitation')
-    .description('Print the invitation with which volunteers join the run')
-    .option('--config <file>', 'run.yaml, which names the data folder')
-    .option('--data-dir <folder>', 'the data folder, without run.yaml')
+  withRunOptions(program.command('invitation').description('Print the invitation with which volunteers join the run'))
     .option('--qr', 'print it as a QR code', false)
     .action(printInvitation)
 }
 
-async function printInvitation({
-  config,
-  dataDir,
-  qr,
-}: {
-  config?: string
-  dataDir?: string
-  qr: boolean
-}): Promise<void> {
-  if ((config === undefined) === (dataDir === undefined))
-    throw new ConfigError('invitation: give either --config or --data-dir')
-  const text = await readInvitation(config === undefined ? resolve(dataDir!) : readConfig(config).dataDir)
+async function printInvitation({ qr, ...options }: RunOptions & { readonly qr: boolean }): Promise<void> {
+  const text = await readInvitation(dataDirOf(options))
   process.stdout.write(qr ? qrCode(text, process.stdout.columns) : `${text}\n`)
 }
 

@@ -1,23 +1,19 @@
 import type { Command } from 'commander'
+import { interruptible } from '../../common/cli/index.js'
 import { RunReducer } from '../ledger/run-reducer.js'
 import { type Ranking, rankingOf } from '../report/leaderboard.js'
-import { interruptible } from './interruptible.js'
 import { dataDirOf, type RunOptions, readEvents, withRunOptions } from './run-log.js'
 import { tableOf } from './table.js'
 
 export function addLeaderboardCommand(program: Command): void {
-  withRunOptions(
-    program
-      .command('leaderboard')
-      .description('Show all keys and teams by credit; prove-node leaderboard shows the first of them'),
-  )
-    .option('--json', 'one JSON object on stdout', false)
+  withRunOptions(program.command('leaderboard').description('Show all keys and teams by credit'))
+    .option('--json', 'print JSON on stdout', false)
     .action(leaderboard)
 }
 
 async function leaderboard(options: RunOptions & { json: boolean }): Promise<void> {
-  const dataDir = dataDirOf('leaderboard', options)
-  await interruptible('the command', async (signal) => {
+  const dataDir = dataDirOf(options)
+  await interruptible('', async (signal) => {
     const reducer = new RunReducer()
     for await (const event of readEvents(dataDir, signal)) reducer.apply(event)
     const ranking = rankingOf(reducer)

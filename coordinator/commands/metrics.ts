@@ -14,7 +14,7 @@ export function addMetricsCommand(program: Command): void {
 const TIMEOUT_MS = 30_000
 
 async function printMetrics(options: RunOptions): Promise<void> {
-  const folder = dataDirOf('metrics', options)
+  const folder = dataDirOf(options)
   const control = await reachControl(folder, AbortSignal.timeout(TIMEOUT_MS))
   if (!control) throw new ControlError('unreachable', `no coordinator is running on ${folder}: start it first`)
   for await (const line of control.lines(METRICS)) process.stdout.write(`${line}\n`)

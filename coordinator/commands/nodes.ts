@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
+import { interruptible } from '../../common/cli/index.js'
 import { type NodeReport, type NodeReputation, NodesTally } from '../report/node-report.js'
 import { countsOf, durationOf, numberOf, timeOf } from '../report/words.js'
-import { interruptible } from './interruptible.js'
 import { dataDirOf, type RunOptions, readEvents, withRunOptions } from './run-log.js'
 import { tableOf } from './table.js'
 
@@ -9,13 +9,13 @@ export function addNodesCommand(program: Command): void {
   withRunOptions(
     program.command('nodes').description('List the keys of a run with their groups, credit and reputation'),
   )
-    .option('--json', 'one JSON object per key on stdout', false)
+    .option('--json', 'print JSON on stdout, one object per line', false)
     .action(nodes)
 }
 
 async function nodes(options: RunOptions & { json: boolean }): Promise<void> {
-  const dataDir = dataDirOf('nodes', options)
-  await interruptible('the command', async (signal) => {
+  const dataDir = dataDirOf(options)
+  await interruptible('', async (signal) => {
     const tally = new NodesTally()
     for await (const event of readEvents(dataDir, signal)) tally.add(event)
     const nowMs = Date.now()

@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError } from 'commander'
+import { type Command, InvalidArgumentError, Option } from 'commander'
 import { ControlError, reachControl } from '../../common/control/index.js'
 import { ORDER } from '../service/control-routes.js'
 import { type OrderAnswer, type OrderAsk, orderAnswer } from '../service/order-service.js'
@@ -17,17 +17,21 @@ interface OrderOptions extends RunOptions {
 /** Adds a command that sends an order to the running coordinator of a run and prints the effect. */
 const orderCommand = (program: Command, name: string, description: string): Command =>
   withRunOptions(program.command(name).description(`${description}. Needs a running coordinator`))
-    .option('--at <url>', 'dashboard of a coordinator on another machine, such as https://run.example.org')
+    .addOption(
+      new Option(
+        '--at <url>',
+        'dashboard of a coordinator on another machine, such as https://run.example.org',
+      ).conflicts(['config', 'dataDir']),
+    )
     .option('--token-file <file>', 'with --at: file with the token of the run (dashboard.tokenFile in run.yaml)')
 
 const withReason = (command: Command): Command =>
   command.option('--reason <text>', 'reason, which is logged and shown to the volunteers concerned')
 
-async function give(name: string, options: OrderOptions, ask: OrderAsk): Promise<void> {
-  const { at, tokenFile, config, dataDir } = options
-  if (at === undefined && tokenFile === undefined) return postOrder(dataDirOf(name, options), ask)
-  if (at === undefined || config !== undefined || dataDir !== undefined)
-    throw new ConfigError(`${name}: give --at with --token-file, or --config, or --data-dir`)
+async function give(options: OrderOptions, ask: OrderAsk): Promise<void> {
+  const { at, tokenFile } = options
+  if (at === undefined && tokenFile === undefined) return postOrder(dataDirOf(options), ask)
+  if (at === undefined) throw new ConfigError('--token-file needs --at: name the dashboard of the coordinator')
   print(await orderRemotely(await remoteRun(at, tokenFile), ask, AbortSignal.timeout(TIMEOUT_MS)))
 }
 
@@ -50,12 +54,12 @@ export function addPauseCommand(program: Command): void {
       'pause',
       'Stop giving leases and forming batches; open leases and the current step are finished',
     ),
-  ).action((options: OrderOptions) => give('pause', options, { order: 'pause', reason: why(options) }))
+  ).action((options: OrderOptions) => give(options, { order: 'pause', reason: why(options) }))
 }
 
 export function addResumeCommand(program: Command): void {
   withReason(orderCommand(program, 'resume', 'End a pause')).action((options: OrderOptions) =>
-    give('resume', options, { order: 'resume', reason: why(options) }),
+    give(options, { order: 'resume', reason: why(options) }),
   )
 }
 
@@ -64,7 +68,7 @@ const KEY = ['<key>', 'the key; an end that no other key has suffices'] as const
 export function addBanCommand(program: Command): void {
   withReason(orderCommand(program, 'ban', 'Ban a key: it gets no leases, and its groups are refused'))
     .argument(...KEY)
-    .action((key: string, options: OrderOptions) => give('ban', options, { order: 'ban', reason: why(options), key }))
+    .action((key: string, options: OrderOptions) => give(options, { order: 'ban', reason: why(options), key }))
 }
 
 export function addUnbanCommand(program: Command): void {
@@ -76,9 +80,7 @@ export function addUnbanCommand(program: Command): void {
     ),
   )
     .argument(...KEY)
-    .action((key: string, options: OrderOptions) =>
-      give('unban', options, { order: 'unban', reason: why(options), key }),
-    )
+    .action((key: string, options: OrderOptions) => give(options, { order: 'unban', reason: why(options), key }))
 }
 
 export function addDropTaskCommand(program: Command): void {
@@ -86,9 +88,7 @@ export function addDropTaskCommand(program: Command): void {
     orderCommand(program, 'drop-task', 'Remove a task from the run for good: no more leases, and no training on it'),
   )
     .argument('<task>', 'its id in the data set, or its number as "groups list" shows it')
-    .action((task: string, options: OrderOptions) =>
-      give('drop-task', options, { order: 'drop-task', reason: why(options), task }),
-    )
+    .action((task: string, options: OrderOptions) => give(options, { order: 'drop-task', reason: why(options), task }))
 }
 
 export function addDisableEnvironmentCommand(program: Command): void {
@@ -101,7 +101,7 @@ export function addDisableEnvironmentCommand(program: Command): void {
   )
     .argument('<environment>', 'such as banking')
     .action((environment: string, options: OrderOptions) =>
-      give('disable-environment', options, { order: 'disable-environment', reason: why(options), environment }),
+      give(options, { order: 'disable-environment', reason: why(options), environment }),
     )
 }
 
@@ -109,7 +109,7 @@ export function addEnableEnvironmentCommand(program: Command): void {
   withReason(orderCommand(program, 'enable-environment', 'Give leases for the tasks of a disabled environment again'))
     .argument('<environment>', 'such as banking')
     .action((environment: string, options: OrderOptions) =>
-      give('enable-environment', options, { order: 'enable-environment', reason: why(options), environment }),
+      give(options, { order: 'enable-environment', reason: why(options), environment }),
     )
 }
 
@@ -128,7 +128,7 @@ export function addRollbackCommand(program: Command): void {
   )
     .argument('<version>', 'the version to go back to', versionArgument)
     .action((version: number, options: OrderOptions) =>
-      give('rollback', options, { order: 'rollback', reason: why(options), version }),
+      give(options, { order: 'rollback', reason: why(options), version }),
     )
 }
 
@@ -146,7 +146,7 @@ export function addAnnounceCommand(program: Command): void {
       const { address: addresses, clear } = options
       const hasContent = text !== undefined || addresses.length > 0
       if (hasContent === clear) throw new ConfigError('announce: give a text or --address, or only --clear')
-      return give('announce', options, {
+      return give(options, {
         order: 'announce',
         reason: null,
         message: text ?? '',

@@ -1,11 +1,12 @@
 import type { Program } from '../../common/cli/index.js'
 import { TrainerError } from '../jobs/errors.js'
-import { ConfigError } from '../settings/config.js'
+import { HELP } from './help.js'
 
 /** Command line of `prove-coordinator`. Help lists the commands in this order. */
 export const PROGRAM: Program = {
   name: 'prove-coordinator',
   description: 'Run a PROVE training swarm',
+  help: HELP,
   commands: {
     setup: async () => (await import('./setup.js')).addSetupCommand,
     base: async () => (await import('./base.js')).addBaseCommand,
@@ -35,11 +36,6 @@ export const PROGRAM: Program = {
     restore: async () => (await import('./restore.js')).addRestoreCommand,
     metrics: async () => (await import('./metrics.js')).addMetricsCommand,
   },
-  statusOf: (error) =>
-    error instanceof ConfigError ||
-    (error instanceof TrainerError && (error.code === 'no_python' || error.code === 'base_refused'))
-      ? 2
-      : 1,
   advice: (error) =>
     error instanceof TrainerError && /No module named/.test(error.detail)
       ? " (run prove-coordinator setup, which installs the trainer's Python packages)"

@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
+import { interruptible } from '../../common/cli/index.js'
 import { PRIVATE_UMASK } from '../../common/control/index.js'
 import { BackupError } from '../backup/backup-error.js'
 import { examineLog, type LogDamage, repairLog } from '../backup/repair-log.js'
-import { interruptible } from './interruptible.js'
 import { dataDirOf, type RunOptions, withRunOptions } from './run-log.js'
 
 interface RepairOptions extends RunOptions {
@@ -22,9 +22,9 @@ export function addRepairCommand(program: Command): void {
 }
 
 async function repair(options: RepairOptions): Promise<void> {
-  const dataDir = dataDirOf('repair', options)
+  const dataDir = dataDirOf(options)
   process.umask(PRIVATE_UMASK)
-  await interruptible('the repair', async (signal) => {
+  await interruptible('the log was not changed', async (signal) => {
     const damage = await examineLog(dataDir, signal)
     const write = (...lines: string[]): boolean => process.stdout.write(`${lines.join('\n')}\n`)
     if (damage.why === null) {
@@ -39,7 +39,7 @@ async function repair(options: RepairOptions): Promise<void> {
       )
     const aside = await repairLog(dataDir, damage, new Date(), signal)
     write(`the log has its first ${damage.intact.count} events; the damaged one is in ${aside}`)
-    write('Continue the run with: prove-coordinator start --config run.yaml')
+    write('Continue the run with: prove-coordinator start')
   })
 }
 

@@ -1,7 +1,8 @@
 import { stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import { z } from 'zod'
+import { configOption } from '../../common/cli/index.js'
 import { type ControlClient, reachControl } from '../../common/control/index.js'
 import { BackupError } from '../backup/backup-error.js'
 import type { LogSource } from '../backup/make-backup.js'
@@ -10,26 +11,27 @@ import type { RunEvent } from '../ledger/events.js'
 import { followChain, LOG_START, type LogHead } from '../ledger/log-chain.js'
 import { StoreError } from '../ledger/store-error.js'
 import { LOG_END, LOG_RECORDS } from '../service/control-routes.js'
-import { ConfigError, readConfig } from '../settings/config.js'
+import { readConfig } from '../settings/config.js'
 import { dataFolderOf } from '../settings/data-folder.js'
 
 /** Options that say which run a command is about. */
 export interface RunOptions {
-  readonly config?: string
+  readonly config: string
+  /** Takes the place of `config`. */
   readonly dataDir?: string
 }
 
+/** Adds `--config` and `--data-dir`, of which the user gives at most one. */
 export const withRunOptions = (command: Command): Command =>
   command
-    .option('--config <file>', 'run.yaml, which names the data folder')
-    .option('--data-dir <folder>', 'the data folder, without run.yaml')
+    .addOption(configOption())
+    .addOption(
+      new Option('--data-dir <folder>', 'data folder of the program; takes the place of --config').conflicts('config'),
+    )
 
-/** Returns the data folder that the options name. @throws ConfigError when neither or both are given */
-export function dataDirOf(command: string, { config, dataDir }: RunOptions): string {
-  if ((config === undefined) === (dataDir === undefined))
-    throw new ConfigError(`${command}: give either --config or --data-dir`)
-  return config === undefined ? resolve(dataDir!) : readConfig(config).dataDir
-}
+/** Returns the data folder that the options name. @throws ConfigError */
+export const dataDirOf = ({ config, dataDir }: RunOptions): string =>
+  dataDir === undefined ? readConfig(config).dataDir : resolve(dataDir)
 
 /** Opens the log through the running coordinator. Without one, opens it here; no coordinator can start in the meantime. */
 export async function openRunLog(

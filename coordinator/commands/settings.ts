@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import writeFileAtomic from 'write-file-atomic'
+import { configOption } from '../../common/cli/index.js'
 import { ConfigError, parseConfig } from '../settings/config.js'
 import { withField } from '../settings/edit-run-file.js'
 import { postOrder } from './orders.js'
@@ -12,7 +13,7 @@ interface SettingsOptions {
 }
 
 const withOptions = (command: Command): Command =>
-  command.requiredOption('--config <file>', 'run.yaml').option('--reason <text>', 'reason, which is logged')
+  command.addOption(configOption()).option('--reason <text>', 'reason, which is logged')
 
 export function addSetCommand(program: Command): void {
   withOptions(

@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path'
 import type { Command } from 'commander'
-import { stopSignal } from '../../common/cli/index.js'
+import { interruptible } from '../../common/cli/index.js'
 import { installedEnvironment, trainerFolder } from '../jobs/python.js'
 import { setUpPython } from '../jobs/python-setup.js'
 
@@ -10,22 +10,23 @@ export function addSetupCommand(program: Command): void {
     .command('setup')
     .description("Install the trainer's Python packages (PyTorch and a few more, pinned) into a virtual environment")
     .option(
-      '--into <folder>',
-      'folder of the virtual environment; name its bin/python as trainer.python in run.yaml',
+      '--venv <folder>',
+      'virtual environment for the Python packages; name its bin/python as trainer.python in run.yaml',
       installedEnvironment,
     )
     .option('--python <command>', 'Python to use, 3.10 or newer; default: the Python of the system')
     .action(setUp)
 }
 
-async function setUp({ into, python }: { into: string; python?: string }): Promise<void> {
-  const stop = stopSignal(new Error('stopped'))
-  const ready = await setUpPython({
-    folder: resolve(into),
-    requirements: [join(trainerFolder, 'requirements.txt')],
-    ...(python === undefined ? {} : { candidates: [python] }),
-    onStep: (what) => process.stderr.write(`prove-coordinator: ${what}\n`),
-    signal: stop.signal,
-  }).finally(() => stop.release())
+async function setUp({ venv, python }: { venv: string; python?: string }): Promise<void> {
+  const ready = await interruptible('run the same command again to continue', (signal) =>
+    setUpPython({
+      folder: resolve(venv),
+      requirements: [join(trainerFolder, 'requirements.txt')],
+      ...(python === undefined ? {} : { candidates: [python] }),
+      onStep: (what) => process.stderr.write(`prove-coordinator: ${what}\n`),
+      signal,
+    }),
+  )
   process.stdout.write(`${ready}\n`)
 }

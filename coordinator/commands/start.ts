@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { type Command, Option } from 'commander'
-import { stopSignal } from '../../common/cli/index.js'
+import { configOption, stopSignal } from '../../common/cli/index.js'
 import { PRIVATE_UMASK } from '../../common/control/index.js'
 import { createStderrLogger } from '../../swarm/index.js'
 import { defaultPython, trainerFolder } from '../jobs/python.js'
@@ -16,8 +16,8 @@ export function addStartCommand(program: Command): void {
   program
     .command('start')
     .description('Start a run, or resume it')
-    .requiredOption('--config <file>', 'run.yaml')
-    .option('--json', 'report progress as JSON lines on stdout', false)
+    .addOption(configOption())
+    .option('--json', 'print JSON on stdout, one object per line', false)
     .option('--no-dry-run', 'skip the dry run, which plays some tasks with the base model before the first version')
     .option('--public', 'show the dashboard to visitors without a token too, like dashboard.public', false)
     .option('--exit-when-complete', 'stop when the last version is published, instead of continuing to serve it', false)
@@ -53,7 +53,7 @@ async function start(options: {
     logger,
     onProgress,
   })
-  const stop = stopSignal(new Error('stopped'))
+  const stop = stopSignal()
   const stopped = once(stop.signal, 'abort')
   try {
     await Promise.race([

@@ -1,11 +1,11 @@
 import type { Command } from 'commander'
+import { interruptible } from '../../common/cli/index.js'
 import { reachControl } from '../../common/control/index.js'
 import { alarmsOf } from '../report/alarms.js'
 import { ordersAsJson, orderWords } from '../report/order-words.js'
 import { type RunReport, RunTally } from '../report/run-report.js'
 import type { VersionReport } from '../report/version-report.js'
 import { countsOf, durationOf, numberOf, scoreWords, timeOf } from '../report/words.js'
-import { interruptible } from './interruptible.js'
 import { dataDirOf, type RunOptions, readEvents, withRunOptions } from './run-log.js'
 import { tableOf } from './table.js'
 
@@ -13,13 +13,13 @@ export function addStatusCommand(program: Command): void {
   withRunOptions(
     program.command('status').description('Show the progress of a run, whether its coordinator runs or not'),
   )
-    .option('--json', 'one JSON object on stdout', false)
+    .option('--json', 'print JSON on stdout', false)
     .action(status)
 }
 
 async function status(options: RunOptions & { json: boolean }): Promise<void> {
-  const dataDir = dataDirOf('status', options)
-  await interruptible('the command', async (signal) => {
+  const dataDir = dataDirOf(options)
+  await interruptible('', async (signal) => {
     const tally = new RunTally()
     for await (const event of readEvents(dataDir, signal)) tally.add(event)
     const isRunning = (await reachControl(dataDir, signal)) !== null

@@ -1,6 +1,6 @@
 import { relative, resolve } from 'node:path'
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import { integerOption, stopSignal } from '../../common/cli/index.js'
+import { configOption, integerOption, interruptible, RUN_FILE } from '../../common/cli/index.js'
 import { PRIVATE_UMASK } from '../../common/control/index.js'
 import { defaultPython, trainerFolder } from '../jobs/python.js'
 import { readConfig } from '../settings/config.js'
@@ -17,7 +17,7 @@ interface WarmStartCommandOptions {
   readonly tokensPerStep: number
   readonly lr: number
   readonly out?: string
-  readonly from?: string
+  readonly reuse?: string
   readonly full?: string
   readonly json: boolean
 }
@@ -25,27 +25,25 @@ interface WarmStartCommandOptions {
 export function addWarmStartCommand(program: Command): void {
   program
     .command('warm-start')
-    .description(
-      'Train version 0 of a run on reference solutions, before start. A base that solves nothing gives reinforcement learning nothing to choose from',
-    )
-    .requiredOption('--config <file>', 'run.yaml')
-    .option('--dataset <folder>', "data set whose training tasks are demonstrated; default: the run's")
+    .description('Train version 0 of a run on reference solutions, before its start')
+    .addOption(configOption())
+    .option('--dataset <folder>', "data set, whose training tasks are demonstrated; default: the run's")
     .option(
       '--environments <names>',
-      'comma-separated environments to demonstrate, each with an optional largest number of tasks, such as banking,crm=20; default: all of the data set',
+      'environments by name, each with an optional largest number of demonstrations, such as banking,crm=20; default: all of the data set',
       environments,
     )
-    .option('--count <number>', 'largest number of demonstrations', integerOption(1, 1_000_000), 4000)
+    .option('--count <number>', 'number of demonstrations, at most', integerOption(1, 1_000_000), 4000)
     .option(
       '--steps <number>',
       'optimizer steps; default: one pass over the demonstrations',
       integerOption(1, 1_000_000),
     )
     .option('--tokens-per-step <number>', 'tokens of the demonstrations of a step', integerOption(1, 2 ** 22), 3072)
-    .option('--lr <number>', 'highest learning rate: it rises at first, then falls linearly', rate, 1e-3)
-    .option('--out <folder>', 'also save the result, for --from of other runs over the same base')
+    .option('--lr <number>', 'learning rate, at its highest: it rises at first, then falls linearly', rate, 1e-3)
+    .option('--out <folder>', 'where to write the result, for --reuse of other runs over the same base')
     .addOption(
-      new Option('--from <folder>', 'take a result that --out has saved, instead of training').conflicts([
+      new Option('--reuse <folder>', 'take a result that --out has saved, instead of training').conflicts([
         ...['dataset', 'environments', 'count', 'steps', 'tokensPerStep', 'lr', 'out', 'full'],
       ]),
     )
@@ -55,7 +53,7 @@ export function addWarmStartCommand(program: Command): void {
         'train the matrices of the base itself, and write them as a new base for another run, which volunteers have to fetch',
       ).conflicts(['out']),
     )
-    .option('--json', 'report progress as JSON lines on stdout', false)
+    .option('--json', 'print JSON on stdout, one object per line', false)
     .action(run)
 }
 
@@ -80,8 +78,7 @@ async function run(options: WarmStartCommandOptions): Promise<void> {
   const config = readConfig(options.config)
   process.umask(PRIVATE_UMASK)
   const lines = createWarmStartLines()
-  const stop = stopSignal(new Error('stopped'))
-  try {
+  await interruptible('run the same command again to resume', async (signal) => {
     const { environments, count, steps, tokensPerStep, lr } = options
     const dataset = options.dataset === undefined ? undefined : resolve(options.dataset)
     const whole: WarmStartOptions = {
@@ -93,20 +90,15 @@ async function run(options: WarmStartCommandOptions): Promise<void> {
         if (line !== null) process.stdout.write(`${line}\n`)
       },
     }
-    if (options.from !== undefined) await adoptStart(whole, resolve(options.from), stop.signal)
-    else await warmStart(whole, { dataset, environments, count, steps, tokensPerStep, lr }, stop.signal)
+    if (options.reuse !== undefined) await adoptStart(whole, resolve(options.reuse), signal)
+    else await warmStart(whole, { dataset, environments, count, steps, tokensPerStep, lr }, signal)
     if (!options.json) process.stdout.write(`${nextStep(options)}\n`)
-  } catch (error) {
-    if (!stop.signal.aborted) throw error
-    process.stderr.write('stopped; run the same command again to resume\n')
-    process.exitCode = 130
-  } finally {
-    stop.release()
-  }
+  })
 }
 
 function nextStep({ config, full }: WarmStartCommandOptions): string {
   if (full !== undefined)
     return `${full} is written, with a record of its training in ${full}.json. Name it as base.path in the run.yaml of a new run.`
-  return `Version 0 is ready. prove-coordinator start --config ${relative(process.cwd(), resolve(config))} publishes it.`
+  const named = config === RUN_FILE ? '' : ` --config ${relative(process.cwd(), resolve(config))}`
+  return `Version 0 is ready. prove-coordinator start${named} publishes it.`
 }

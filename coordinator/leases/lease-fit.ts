@@ -79,5 +79,5 @@ const minutes = (ms: number): string => (ms < 90_000 ? `${Math.ceil(ms / 1000)} 
 
 /** Returns the detail of a refusal as `too_slow`, for the owner of the machine. */
 export function tooSlowLine(usualTokens: number, { ms }: GroupTime, longestMs: number): string {
-  return `a usual group samples ${Math.round(usualTokens)} tokens, which take this node ${minutes(ms)}, and a lease lasts at most ${minutes(longestMs)}. The node can serve adapters (all of them with --mirror), verify its groups (prove-node verify), or join a run of a smaller model`
+  return `a usual group samples ${Math.round(usualTokens)} tokens, which take this node ${minutes(ms)}, and a lease lasts at most ${minutes(longestMs)}. The node can serve adapters (all of them with --mirror), verify its groups (prove-node verify-group), or join a run of a smaller model`
 }

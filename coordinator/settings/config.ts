@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { parse } from 'yaml'
 import { z } from 'zod'
-import { CodedError } from '../../common/errors/index.js'
+import { UsageError } from '../../common/errors/index.js'
 import { isLoopback } from '../../common/http/access.js'
 import { isInvitationText, isSource, LIMITS } from '../../proto/index.js'
 import { CACHE_TYPES, USUAL_CACHE } from '../../rollout/engine/backend.js'
@@ -220,7 +220,7 @@ export const episodeLimits = ({ limits }: Pick<RunConfig, 'limits'>): EpisodeLim
 })
 
 /** `run.yaml`, or an option, is invalid. The message names the file and the field, and needs no code in front. */
-export class ConfigError extends CodedError<'bad_config'> {
+export class ConfigError extends UsageError<'bad_config'> {
   constructor(detail: string, options?: ErrorOptions) {
     super('bad_config', detail, options)
     this.message = detail
@@ -236,7 +236,11 @@ export function readConfig(file: string): RunConfig {
   try {
     text = readFileSync(file, 'utf8')
   } catch (cause) {
-    throw new ConfigError(`${file}: ${(cause as Error).message}`, { cause })
+    const isMissing = (cause as NodeJS.ErrnoException).code === 'ENOENT'
+    const why = isMissing
+      ? 'there is no such file: run the command in the folder of run.yaml, or name the file with --config'
+      : (cause as Error).message
+    throw new ConfigError(`${file}: ${why}`, { cause })
   }
   return parseConfig(text, file)
 }

@@ -44,7 +44,7 @@ export async function withServedModel<T>(
   const done = new AbortController()
   const server = execa(
     process.execPath,
-    [...[ENDS_WITH_PARENT, program, 'serve'], ...model, ...settings, ...machine, '--name', name, '--port', '0'],
+    [...[ENDS_WITH_PARENT, program, 'serve'], ...model, ...settings, ...machine, '--model-name', name, '--port', '0'],
     {
       ...{ stdin: 'pipe', buffer: false, reject: false, env: { NO_COLOR: '1', FORCE_COLOR: undefined } },
       // execa's clean-up would end this process at a signal, before its last words.

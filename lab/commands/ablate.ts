@@ -53,24 +53,32 @@ const EVALUATED_SLOTS = 32
 
 export function addAblateCommand(program: Command): void {
   withEnvironmentFolders(withLimitOptions(program.command('ablate')))
-    .description("Train with variants of the paper's reward and other presets, and compare the solved tasks.")
+    .description("Train with variants of the paper's reward and other presets, and compare the solved tasks")
     .requiredOption('--model <gguf>', 'base model')
-    .requiredOption('--dataset <folder>', 'data set with training tasks and held-out tasks')
-    .requiredOption('--out <folder>', 'folder for results and adapters; the same command resumes from it after a stop')
+    .requiredOption('--dataset <folder>', 'data set, with training tasks and held-out tasks')
+    .requiredOption(
+      '--out <folder>',
+      'where to write the result, a folder for reports and adapters; the same command resumes from it',
+    )
     .option('--variants <names>', `comma-separated: ${[...VARIANTS.keys()].join(', ')}`, variantsOption, [
       ...VARIANTS.keys(),
     ])
     .option('--seeds <number>', 'trainings per variant, with the seeds 0, 1, …', integerOption(1, 64), 3)
-    .option('--steps <number>', 'trainer steps', integerOption(1, 100_000), 16)
+    .option('--steps <number>', 'optimizer steps', integerOption(1, 100_000), 16)
     .option('--batch-groups <number>', 'groups per step', integerOption(1, 1024), 12)
     .option('--group-size <number>', 'rollouts per group', integerOption(2, 64), 8)
     .option('--lr <number>', 'learning rate', rateOption, 1e-3)
-    .option('--tasks <number>', 'number of held-out tasks', integerOption(2, 100_000), 200)
+    .option('--tasks <number>', 'largest number of tasks, all held-out', integerOption(2, 100_000), 200)
     .option('--samples <number>', 'rollouts per held-out task', integerOption(1, 64), 2)
-    .option('--workers <number>', 'engines that share the work, each with the model in memory', integerOption(1, 64), 2)
+    .option(
+      '--workers <number>',
+      'workers that share the work, each an engine with the model in memory',
+      integerOption(1, 64),
+      2,
+    )
     .option('--threads <number>', 'CPU threads of each engine', integerOption(1, 256), 1)
     .addOption(toolCallFormatOption())
-    .option('--json', 'print one JSON object', false)
+    .option('--json', 'print JSON on stdout', false)
     .action(run)
 }
 

@@ -11,7 +11,8 @@ import { resumable } from '../resumable.js'
 
 const DEFAULT_CATEGORIES = ['simple_python', 'multiple', 'irrelevance', 'multi_turn_base']
 
-interface CommandOptions extends Omit<BfclOptions, 'adapter'> {
+interface CommandOptions extends Omit<BfclOptions, 'adapter' | 'environment'> {
+  readonly venv: string
   readonly adapter?: readonly string[]
   readonly json: boolean
 }
@@ -23,43 +24,48 @@ export function addBfclCommand(program: Command): void {
   program
     .command('bfcl')
     .description(
-      `Measure a base model and its adapters with the Berkeley Function-Calling Leaderboard (${BFCL.package} ${BFCL.version}), which asks "prove-node serve" on this machine. The first run installs the package; after that no network is needed. BFCL executes the calls of multi-turn cases with Python's eval: measure only adapters that you trust.`,
+      `Measure a base model and its adapters with the Berkeley Function-Calling Leaderboard (${BFCL.package} ${BFCL.version})`,
     )
     .requiredOption('--model <gguf>', 'base model')
-    .option('--adapter <gguf...>', 'LoRA adapters over the base model; each is compared with the base model')
-    .option('--no-base', 'do not measure the base model without an adapter')
+    .option('--adapter <gguf...>', 'LoRA adapters over the base model, each compared with the base model')
+    .option('--no-base', 'omit the base model without an adapter')
     .addOption(category.default(DEFAULT_CATEGORIES, DEFAULT_CATEGORIES.join(', ')))
     .option('--cases <number>', 'cases of each category, chosen by --seed; default: all', integerOption(1, 100_000))
-    .option('--seed <number>', 'seed of the choice of cases', integerOption(0, 0xffffffff), 0)
-    .option('--context <tokens>', 'longest conversation', integerOption(256, 1_048_576), 8192)
-    .option('--max-tokens <number>', 'longest answer, in tokens', integerOption(1, 1_048_576), 512)
+    .option('--seed <number>', 'seed of random choices, of the cases', integerOption(0, 0xffffffff), 0)
+    .option(
+      '--context <tokens>',
+      'longest rollout or conversation, prompt included',
+      integerOption(256, 1_048_576),
+      8192,
+    )
+    .option('--max-tokens <number>', 'longest answer', integerOption(1, 1_048_576), 512)
     .addOption(toolCallFormatOption())
-    .option('--threads <number>', 'CPU threads for inference', integerOption(1, 512), threads)
+    .option('--threads <number>', 'CPU threads of each engine', integerOption(1, 512), threads)
     .option('--cpu', 'do not use a GPU', false)
     .option('--case-minutes <number>', 'longest time without a finished case', integerOption(1, 10_000), 60)
     .option(
       '--out <folder>',
-      'folder for answers, scores and summary.json; the same command resumes from it after a stop, and asks only for missing answers',
+      'where to write the result, a folder for answers, scores and summary.json; the same command resumes from it',
       'bfcl',
     )
-    .option('--python <command>', 'Python 3.11 or 3.12 for the environment of BFCL; default: the first that is found')
+    .option('--python <command>', 'Python to use, 3.11 or 3.12; default: the first that is found')
     .addOption(
-      new Option('--environment <folder>', 'folder of the Python environment of BFCL').default(
+      new Option('--venv <folder>', 'virtual environment for the Python packages').default(
         defaultEnvironment,
         'in the cache folder',
       ),
     )
-    .option('--json', 'print one JSON object', false)
+    .option('--json', 'print JSON on stdout', false)
     .action(measure)
 }
 
-function measure({ json, adapter = [], model, out: folder, environment, ...options }: CommandOptions): Promise<void> {
+function measure({ json, adapter = [], model, out: folder, venv, ...options }: CommandOptions): Promise<void> {
   const out = resolve(folder)
   return resumable(async (signal) => {
     const summary = await runBfcl(
       {
         ...{ ...options, out, model: resolve(model), adapter: adapter.map((path) => resolve(path)) },
-        environment: resolve(environment),
+        environment: resolve(venv),
       },
       signal,
     )

@@ -59,26 +59,31 @@ const MAX_TASKS = 2000
 const CANARIES = 32
 
 export function addCalibrateCommand(program: Command): void {
-  withEnvironmentFolders(withLimitOptions(program.command('calibrate'), 'run.yaml of the run to calibrate for'))
-    .description('Measure the deviations of honest work, and write the thresholds for audits.')
+  withEnvironmentFolders(withLimitOptions(program.command('calibrate'), 'gives the settings to calibrate for'))
+    .description('Measure the deviations of honest work, and write the thresholds for audits')
     .option('--model <gguf>', "base model, as volunteers run it; default: the run's")
     .option(
       '--adapter <gguf...>',
-      'LoRA adapters to alternate with the base model, such as versions of an earlier run',
+      'LoRA adapters over the base model, to alternate with it, such as versions of an earlier run',
       [],
     )
     .option('--quantisation <name>', "quantisation of the model, recorded in the result; default: the run's, or f16")
     .addOption(toolCallFormatOption("the run's, or hermes"))
-    .option('--dataset <folder>', "data set with the training tasks; default: the run's")
+    .option('--dataset <folder>', "data set, with the training tasks; default: the run's")
     .option('--groups <number>', 'number of honest groups', integerOption(2, 100_000), 800)
     .option('--group-size <number>', "rollouts per group; default: the run's, or 8", integerOption(2, 64))
     .addOption(cacheTypeOption())
-    .option('--seed <number>', 'seed of all groups', integerOption(0, 0xffffffff), 0)
-    .option('--workers <number>', 'engines that share the work, each with the model in memory', integerOption(1, 64), 1)
+    .option('--seed <number>', 'seed of random choices, of all groups', integerOption(0, 0xffffffff), 0)
+    .option(
+      '--workers <number>',
+      'workers that share the work, each an engine with the model in memory',
+      integerOption(1, 64),
+      1,
+    )
     .option('--threads <number>', 'CPU threads of each engine', integerOption(1, 256), 1)
     .requiredOption(
       '--out <file>',
-      'calibration.json to write; an interrupted calibration resumes from <file>.groups.jsonl',
+      'where to write the result, such as calibration.json; the same command resumes from <file>.groups.jsonl',
     )
     .action(run)
 }

@@ -14,7 +14,6 @@ import {
   createBaselineCheck,
   DatasetError,
   describeLengthAuc,
-  ExampleMismatch,
   openDataset,
   readExamples,
   renderExample,
@@ -24,74 +23,58 @@ import {
   verifyFile,
 } from '../../tasks/dataset/index.js'
 
-/** Exit statuses in addition to 0. */
-const DOES_NOT_REPRODUCE = 1
-const CANNOT_BE_READ = 2
-
 interface InspectOptions {
   task?: string
   index?: number
 }
 
 export function addDatasetCommand(program: Command): void {
-  const dataset = program.command('dataset').description('Inspect, annotate and verify a data set.')
-  const inspect = dataset
+  const dataset = program.command('dataset').description('Inspect, annotate and verify a data set')
+  dataset
     .command('inspect')
-    .description('Print statistics of a file of examples, or one example.')
+    .description('Print statistics of a file of examples, or one example')
     .argument('<file>', '.jsonl file of a data set')
     .option('--task <id>', 'print the example whose task id begins with this text')
     .option('--index <number>', 'print the example with this index in the data set', integerOption(0, 0x7fffffff))
-    .action((file: string, options: InspectOptions, command: Command) => {
+    .action(async (file: string, options: InspectOptions, command: Command) => {
       if (options.task !== undefined && options.index !== undefined)
         command.error('both --task and --index are given: remove one')
-      return printResult(() => inspectFile(file, options))
+      print(await inspectFile(file, options))
     })
-  const sample = dataset
+  dataset
     .command('sample')
-    .description('Print a stratified sample of a file of examples for annotation by people.')
+    .description('Print a stratified sample of a file of examples for annotation by people')
     .argument('<file>', '.jsonl file of a data set')
     .requiredOption('--for-annotation', 'print an annotation form; docs/synthesis.md has the protocol')
     .option('--examples <number>', 'number of examples', integerOption(1, 10_000), 120)
-    .option('--seed <number>', 'seed of the sample', integerOption(0, 0xffffffff), 0)
-    .action((file: string, { examples, seed }: { examples: number; seed: number }) =>
-      printResult(() => annotationForm(examplesOf(file), examples, seed)),
+    .option('--seed <number>', 'seed of random choices, of the sample', integerOption(0, 0xffffffff), 0)
+    .action(async (file: string, { examples, seed }: { examples: number; seed: number }) =>
+      print(await annotationForm(examplesOf(file), examples, seed)),
     )
-  const annotate = dataset
+  dataset
     .command('annotations')
-    .description('Write the verdicts of filled annotation forms into the data set card, in place of earlier ones.')
+    .description('Write the verdicts of filled annotation forms into the data set card, in place of earlier ones')
     .argument('<folder>', 'folder of a data set')
     .argument('<forms...>', 'forms of `dataset sample --for-annotation`, each filled in by one annotator')
     .requiredOption(
       '--annotators <words>',
       'description of the annotators for the card, such as "two people who know the environments"',
     )
-    .action((folder: string, forms: string[], { annotators }: { annotators: string }) =>
-      printResult(() => annotationsOf(folder, forms, annotators)),
+    .action(async (folder: string, forms: string[], { annotators }: { annotators: string }) =>
+      print(await annotationsOf(folder, forms, annotators)),
     )
-  const baselines = dataset
+  dataset
     .command('baselines')
-    .description('Predict the tools of held-out tasks by word matching, without a model.')
+    .description('Predict the tools of held-out tasks by word matching, without a model')
     .argument('<folder>', 'folder of a data set')
-    .action((folder: string) => printResult(() => baselinesOf(folder)))
-  const verify = withEnvironmentFolders(dataset.command('verify'))
-    .description('Replay every example in fresh sessions and compare every byte.')
+    .action(async (folder: string) => print(await baselinesOf(folder)))
+  withEnvironmentFolders(dataset.command('verify'))
+    .description('Replay every example in fresh sessions and compare every byte')
     .argument('<path>', 'folder of a data set, or one of its .jsonl files')
-    .action((path: string) => printResult(() => verifyPath(path)))
-  for (const command of [dataset, inspect, sample, annotate, baselines, verify]) {
-    command.exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : CANNOT_BE_READ))
-  }
+    .action(async (path: string) => print(await verifyPath(path)))
 }
 
-/** Prints the result. Reports a wrong data set on stderr and sets the exit status. */
-async function printResult(run: () => Promise<string>): Promise<void> {
-  try {
-    process.stdout.write(await run())
-  } catch (error) {
-    if (!(error instanceof DatasetError) && !(error instanceof ExampleMismatch)) throw error
-    process.stderr.write(`prove-lab: ${error.message}\n`)
-    process.exitCode = error instanceof ExampleMismatch ? DOES_NOT_REPRODUCE : CANNOT_BE_READ
-  }
-}
+const print = (text: string): void => void process.stdout.write(text)
 
 async function inspectFile(file: string, { task, index }: InspectOptions): Promise<string> {
   const examples = examplesOf(file)

@@ -36,24 +36,22 @@ export function addDemonstrationsCommand(program: Command): void {
   program
     .command('demonstrations')
     .description(
-      'Write reference solutions of tasks for supervised training: text for a tokenizer, or token shards for a model.',
+      'Write reference solutions of tasks for supervised training: text for a tokenizer, or token shards for a model',
     )
-    .requiredOption('--count <number>', 'number of tasks', integerOption(1, 10_000_000))
+    .requiredOption('--count <number>', 'number of demonstrations', integerOption(1, 10_000_000))
     .addOption(
-      new Option('--dataset <folder>', 'play tasks of this data set, instead of making new ones').conflicts([
+      new Option('--dataset <folder>', 'data set, whose tasks are played instead of new ones').conflicts([
         ...['profile', 'environments', 'seed'],
       ]),
     )
-    .addOption(
-      new Option('--profile <name>', 'profile of the made tasks').choices([...PROFILES.keys()]).default('demo'),
-    )
-    .option('--seed <number>', 'seed of the tasks', integerOption(0, 0xffffffff), 0)
+    .addOption(new Option('--profile <name>', 'profile of the tasks').choices([...PROFILES.keys()]).default('demo'))
+    .option('--seed <number>', 'seed of random choices, of the tasks', integerOption(0, 0xffffffff), 0)
     .addOption(environmentsOption(environmentNames(), 'all'))
-    .addOption(new Option('--split <name>', 'split of the tasks').choices(SPLITS).default('train'))
+    .addOption(new Option('--split <name>', 'split of the data set').choices(SPLITS).default('train'))
     .option('--corpus <file>', 'write text as JSON lines {"text": …}; needs --chat-template')
-    .option('--chat-template <file>', 'Jinja chat template of --corpus')
+    .option('--chat-template <file>', 'chat template, a Jinja file for --corpus')
     .option('--shards <folder>', 'write token shards (safetensors); needs --model')
-    .option('--model <gguf>', 'model with the vocabulary and chat template of --shards')
+    .option('--model <gguf>', 'base model, with the vocabulary and chat template of --shards')
     .addOption(toolCallFormatOption())
     .option('--shard-size <number>', 'demonstrations per shard', integerOption(1, 1_000_000), 4000)
     .action(play)

@@ -12,13 +12,13 @@ interface EvalOptions extends EvaluationOptions {
 export function addEvalCommand(program: Command): void {
   withEvaluationOptions(program.command('eval'))
     .description(
-      'Measure policies on tasks of a data set: a base model, adapters, merged models, models of a server. The others are compared with the first one.',
+      'Measure policies on a data set, and compare them: a base model, adapters, merged models, models of a server',
     )
     .option(
       '--out <folder>',
-      'folder for the results so far, summary.json, report.md and pictures; the same command resumes from it after a stop',
+      'where to write the result, a folder for summary.json, report.md and pictures; the same command resumes from it',
     )
-    .option('--json', 'print one JSON object', false)
+    .option('--json', 'print JSON on stdout', false)
     .action(evaluate)
 }
 
@@ -30,8 +30,6 @@ function evaluate(options: EvalOptions): Promise<void> {
       if (out.out !== undefined) await writeReport(out.out, summary)
       return options.json ? JSON.stringify(summary) : renderText(summary)
     },
-    options.out === undefined
-      ? 'stopped; nothing is kept: with --out <folder>, the same command would resume'
-      : undefined,
+    options.out === undefined ? 'nothing is kept: with --out <folder>, the same command would resume' : undefined,
   )
 }

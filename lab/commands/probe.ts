@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
-import { integerOption, stopSignal } from '../../common/cli/index.js'
+import { integerOption, interruptible } from '../../common/cli/index.js'
 import { REWARD_PRESETS } from '../../rollout/reward/index.js'
 import { loadEnvironments } from '../../servers/catalogue.js'
 import { createTaskRuntime } from '../../servers/episodes/index.js'
@@ -16,15 +16,20 @@ interface ProbeOptions {
 export function addProbeCommand(program: Command): void {
   program
     .command('probe')
-    .description('Play held-out tasks with right, wrong and exploiting scripts, and compare the rewards.')
-    .requiredOption('--dataset <folder>', 'data set with the held-out tasks')
-    .option('--tasks <number>', 'number of held-out tasks', integerOption(1, 100_000), 200)
-    .option('--json', 'print one JSON object', false)
+    .description('Play held-out tasks with right, wrong and exploiting scripts, and compare the rewards')
+    .requiredOption('--dataset <folder>', 'data set, with the held-out tasks')
+    .option('--tasks <number>', 'largest number of tasks, all held-out', integerOption(1, 100_000), 200)
+    .option('--json', 'print JSON on stdout', false)
     .action(run)
 }
 
-async function run({ dataset, tasks, json }: ProbeOptions): Promise<void> {
-  const { signal } = stopSignal(new Error('stopped by SIGINT or SIGTERM'))
+const run = ({ json, ...options }: ProbeOptions): Promise<void> =>
+  interruptible('', async (signal) => {
+    const found = await probed(options, signal)
+    process.stdout.write(`${json ? JSON.stringify(found) : tables(found)}\n`)
+  })
+
+async function probed({ dataset, tasks }: Omit<ProbeOptions, 'json'>, signal: AbortSignal): Promise<Probed> {
   const environments = await loadEnvironments()
   const { examples } = await openDataset(resolve(dataset), environments, { splits: ['held-out'], signal })
   const found = await probe(first(examples('held-out'), tasks), createTaskRuntime(environments), signal)
@@ -33,7 +38,7 @@ async function run({ dataset, tasks, json }: ProbeOptions): Promise<void> {
       'no_such_example',
       `${dataset}: the split held-out is empty; name a data set with held-out tasks`,
     )
-  process.stdout.write(`${json ? JSON.stringify(found) : tables(found)}\n`)
+  return found
 }
 
 async function* first(examples: AsyncIterable<Example>, count: number): AsyncGenerator<Example> {

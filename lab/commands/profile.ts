@@ -15,14 +15,9 @@ interface ProfileOptions extends EvaluationOptions {
 
 export function addProfileCommand(program: Command): void {
   withEvaluationOptions(program.command('profile'))
-    .description(
-      "Measure policies on a data set and write them into the data set's card. A policy that is there already is replaced. With --adapter, the base model alone is left out.",
-    )
+    .description('Measure policies on a data set, and write the results into its card')
     .option('--label <name>', 'name of the policy in the card, if there is only one')
-    .option(
-      '--out <folder>',
-      'folder for the results so far and a report; the same command resumes from it after a stop',
-    )
+    .option('--out <folder>', 'where to write the result, a folder for a report; the same command resumes from it')
     .action(profile)
 }
 
@@ -48,7 +43,7 @@ async function profile(options: ProfileOptions): Promise<void> {
         policies.map((policy) => profileOf(policy, summary)),
       )
     },
-    out === undefined ? 'stopped; nothing is kept: with --out <folder>, the same command would resume' : undefined,
+    out === undefined ? 'nothing is kept: with --out <folder>, the same command would resume' : undefined,
   )
 }
 

@@ -1,10 +1,11 @@
 import type { Program } from '../../common/cli/index.js'
-import { ConfigError } from '../../coordinator/settings/config.js'
+import { HELP } from './help.js'
 
 /** The program with its commands, in the order of its help. */
 export const PROGRAM: Program = {
   name: 'prove-lab',
-  description: 'Make and inspect data sets, evaluate and compare policies, calibrate audits.',
+  description: 'Make and inspect data sets, evaluate and compare policies, calibrate audits',
+  help: HELP,
   commands: {
     synthesize: async () => (await import('./synthesize.js')).addSynthesizeCommand,
     dataset: async () => (await import('./dataset.js')).addDatasetCommand,
@@ -16,5 +17,4 @@ export const PROGRAM: Program = {
     calibrate: async () => (await import('./calibrate.js')).addCalibrateCommand,
     ablate: async () => (await import('./ablate.js')).addAblateCommand,
   },
-  statusOf: (error) => (error instanceof ConfigError ? 2 : 1),
 }

@@ -3,8 +3,8 @@ import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 import { type Command, Option } from 'commander'
 import { createCleanUp } from '../../common/cleanup/index.js'
-import { integerOption, type Price, priceOption, stopSignal } from '../../common/cli/index.js'
-import { countOf } from '../../common/errors/index.js'
+import { EXIT, integerOption, type Price, priceOption, stopSignal } from '../../common/cli/index.js'
+import { countOf, InterruptedError } from '../../common/errors/index.js'
 import type { Source } from '../../rollout/chat/index.js'
 import { environmentNames, environmentsNamed, isEnvironmentFolder, outsideFolder } from '../../servers/catalogue.js'
 import { environmentsOption } from '../../servers/environment-option.js'
@@ -68,16 +68,24 @@ const PAPER_SIZE = 13_517
 export function addSynthesizeCommand(program: Command): void {
   program
     .command('synthesize')
-    .description('Make a data set of tasks from live environments. The same command resumes a stopped synthesis.')
-    .requiredOption('--out <folder>', 'folder of the data set; must not exist yet')
+    .description('Make a data set of tasks from live environments')
+    .requiredOption(
+      '--out <folder>',
+      'where to write the result, a folder that must not exist; the same command resumes a stopped synthesis',
+    )
     .option('--examples <number>', 'number of examples', integerOption(1, 1_000_000), PAPER_SIZE)
-    .option('--seed <number>', 'seed; the same seed gives the same bytes', integerOption(0, 0xffffffff), 0)
+    .option(
+      '--seed <number>',
+      'seed of random choices; the same seed gives the same bytes',
+      integerOption(0, 0xffffffff),
+      0,
+    )
     .addOption(environmentsOption(environmentNames(), 'all'))
     .option('--held-out-environments <names...>', 'environments for the held-out split only', [])
     .addOption(
       new Option(
         '--profile <name>',
-        'paper: all kinds of conversations; demo: short tasks in the vocabulary of the demo model',
+        'profile of the tasks; paper: all kinds of conversations; demo: short tasks in the vocabulary of the demo model',
       )
         .choices([...PROFILES.keys()])
         .default('paper'),
@@ -96,10 +104,11 @@ export function addSynthesizeCommand(program: Command): void {
       0,
     )
     .addOption(
-      new Option('--workers <number>', 'worker threads')
+      new Option('--workers <number>', 'workers that share the work, each a thread')
         .argParser(integerOption(1, 256))
         .default(availableParallelism(), 'the cores'),
     )
+    .optionsGroup('Paraphraser:')
     .addOption(
       new Option('--paraphraser <url>', 'OpenAI-compatible server whose model rephrases the requests').conflicts(
         'paraphraserModel',
@@ -132,8 +141,7 @@ async function synthesize(options: SynthesizeOptions, command: Command): Promise
   const plan = planOf(options, environments)
   const finished = await openFinishedBatches(`${out}.parts`, { ...plan, program: await programHash() })
   const { signal, release } = stopSignal(
-    new SynthesisError(
-      'stopped',
+    new InterruptedError(
       `finished batches are in ${out}.parts, and ${out} does not exist yet: run the same command again to resume`,
     ),
   )
@@ -168,7 +176,7 @@ async function synthesize(options: SynthesizeOptions, command: Command): Promise
       progress.say(
         `${countOf(lacking, 'example')} missing: ${missingText(missing)}. These environments give no more distinct tasks: use more environments.`,
       )
-      process.exitCode = FEWER_THAN_ASKED
+      process.exitCode = EXIT.failed
     }
   } catch (error) {
     // Interrupted work fails with various errors; the reason of the stop explains them.
@@ -180,9 +188,6 @@ async function synthesize(options: SynthesizeOptions, command: Command): Promise
 
 /** Held-out examples on which the card's table of probes is based. */
 const PROBED = 100
-
-/** Exit status if the data set is complete but has fewer examples than requested. */
-const FEWER_THAN_ASKED = 3
 
 const missingText = (missing: readonly Missing[]): string =>
   missing.map(({ kind, split, count }) => `${count} ${kind} of ${split}`).join(', ')

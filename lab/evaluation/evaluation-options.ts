@@ -35,9 +35,10 @@ export interface EvaluationOptions extends PolicyOptions, LimitOptions, UserOpti
 /** Adds the options that choose policies, tasks and sampling. */
 export function withEvaluationOptions(command: Command): Command {
   command
-    .option('--model <gguf>', 'base model; any policy can have a label: --model smollm2=base.gguf')
+    .optionsGroup('Policies:')
+    .option('--model <gguf>', 'base model; any policy can have a label, as in --model smollm2=base.gguf')
     .option('--adapter <gguf...>', 'LoRA adapters over the base model, each one policy')
-    .option('--no-base', 'do not evaluate the base model without an adapter')
+    .option('--no-base', 'omit the base model without an adapter')
     .option('--merged <gguf...>', 'merged model files, each one policy')
     .option('--url <url>', 'OpenAI-compatible server, such as http://127.0.0.1:8000/v1')
     .option('--url-model <name...>', 'models of the server, each one policy; default: the first that it lists')
@@ -45,7 +46,8 @@ export function withEvaluationOptions(command: Command): Command {
     .option('--url-timeout <seconds>', 'time limit of one request to the server', integerOption(1, 86_400), 600)
     .option('--url-max-tokens <number>', "most tokens of a server's reply", integerOption(1, 1_000_000), 2048)
     .option('--api-key-var <name>', "environment variable with the server's API key", 'OPENAI_API_KEY')
-    .requiredOption('--dataset <folder>', 'data set with the tasks')
+    .optionsGroup('Tasks and sampling:')
+    .requiredOption('--dataset <folder>', 'data set, with the tasks')
     .addOption(new Option('--split <name>', 'split of the data set').choices(SPLITS).default('held-out'))
     .addOption(environmentsOption([], 'all environments of the data set'))
     .option(
@@ -55,15 +57,20 @@ export function withEvaluationOptions(command: Command): Command {
       200,
     )
     .option('--no-greedy', 'no rollouts at temperature 0')
-    .option('--samples <number>', 'rollouts per task at --temperature; 0: none', integerOption(0, 256), 4)
-    .option('--temperature <number>', 'sampling temperature of --samples', numberOption(0, MAX_TEMPERATURE), 1)
-    .option('--seed <number>', 'seed of the sampler', integerOption(0, 0xffffffff), 0)
-    .option('--slots <number>', 'rollouts that each engine generates in parallel', integerOption(1, 256), 32)
+    .option('--samples <number>', 'rollouts per held-out task, at --temperature; 0: none', integerOption(0, 256), 4)
+    .option('--temperature <number>', 'sampling temperature, of --samples', numberOption(0, MAX_TEMPERATURE), 1)
+    .option('--seed <number>', 'seed of random choices, of the sampler', integerOption(0, 0xffffffff), 0)
+    .option('--slots <number>', 'sequences that an engine generates in parallel', integerOption(1, 256), 32)
     .option('--threads <number>', 'CPU threads of each engine', integerOption(1, 256), 1)
-    .option('--workers <number>', 'engines that share the work, each with the model in memory', integerOption(1, 64), 2)
+    .option(
+      '--workers <number>',
+      'workers that share the work, each an engine with the model in memory',
+      integerOption(1, 64),
+      2,
+    )
     .addOption(toolCallFormatOption())
     .addOption(cacheTypeOption())
-  withUserOptions(withLimitOptions(command, 'run.yaml with the limits and the cache type of rollouts'))
+  withUserOptions(withLimitOptions(command, 'gives the limits and the cache type of rollouts'))
   return command.hook('preAction', async (_, acting) => {
     const { environments, temperature, samples } = acting.opts<EvaluationOptions>()
     if (temperature === 0 && samples > 0)

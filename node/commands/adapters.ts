@@ -6,14 +6,15 @@ import { checkPeerId, type JoinAddress } from '../../swarm/index.js'
 import type { ListedVersion } from '../adapters/library.js'
 import { type CheckedFolder, checkPulledFolder } from '../adapters/pulled-folder.js'
 import { runCertificate } from '../adapters/run-certificate.js'
-import { interrupted, NodeError } from '../report/errors.js'
+import { NodeError } from '../report/errors.js'
 import { inBytes } from '../report/in-bytes.js'
-import { nodeOption, RUN_ARGUMENT, runArgument } from './arguments.js'
+import { nodeOption, runArgument } from './arguments.js'
+import { type ChosenRun, KNOWN_RUN_ARGUMENT, knownRunArgument } from './chosen-run.js'
 import { dataFolder } from './defaults.js'
 import { addMergeCommand, type MergeOptions, MODEL_TO_MERGE, mergePulled } from './merge.js'
 import { addPushCommand } from './push.js'
 import { addRederiveCommand } from './rederive.js'
-import { type AskOptions, type NameRun, withLibrary } from './with-library.js'
+import { type AskOptions, withLibrary } from './with-library.js'
 
 interface VerifyOptions {
   readonly run?: () => Promise<string>
@@ -27,19 +28,23 @@ export function addAdaptersCommands(program: Command): void {
   const adapters = program.command('adapters').description('The published versions of a run')
   const asking = (command: Command): Command =>
     command
-      .argument(...RUN_ARGUMENT, runArgument)
+      .argument(...KNOWN_RUN_ARGUMENT, knownRunArgument)
       .option(
         '--from <address>',
-        'another node of the run to ask, ending in /p2p/ and its key; repeatable. Or the URL of a dashboard, which is then the only source',
+        'another node of the run to ask, ending in /p2p/ and its key; repeatable; or the URL of a dashboard, which is then the only source',
         sourceOption,
         [],
       )
-      .option('--data-dir <folder>', 'folder for downloads', dataFolder)
-  const version = ['--version <number>', 'an older version, if one of the sources has it', versionOption] as const
+      .option('--data-dir <folder>', 'data folder of the program', dataFolder)
+  const version = [
+    '--policy-version <number>',
+    'an older version, if one of the sources has it',
+    versionOption,
+  ] as const
 
   asking(adapters.command('list').description('List the available versions'))
-    .option('--json', 'one JSON object on stdout', false)
-    .action((run: NameRun, options: AskOptions) =>
+    .option('--json', 'print JSON on stdout', false)
+    .action((run: ChosenRun, options: AskOptions) =>
       withLibrary(run, options, async (library, signal) => {
         const listed = await library.versions(signal)
         process.stdout.write(
@@ -49,23 +54,25 @@ export function addAdaptersCommands(program: Command): void {
     )
   asking(adapters.command('show').description('Show one version: its files with their hashes, base model and round'))
     .option(...version)
-    .option('--json', 'one JSON object on stdout', false)
-    .action((run: NameRun, options: AskOptions) =>
+    .option('--json', 'print JSON on stdout', false)
+    .action((run: ChosenRun, options: AskOptions) =>
       withLibrary(run, options, async (library, signal) => {
-        const sealed = await library.find(options.version, signal)
+        const sealed = await library.find(options.policyVersion, signal)
         process.stdout.write(options.json ? `${JSON.stringify(details(sealed))}\n` : description(sealed))
       }),
     )
   asking(
-    adapters.command('pull').description('Download a version: a PEFT folder with the GGUF and the signed manifest'),
+    adapters
+      .command('pull')
+      .description('Download a version: a PEFT folder with the GGUF and the signed manifest')
+      .argument('<folder>', 'folder for the version'),
   )
-    .argument('<folder>', 'folder for the version')
     .option(...version)
     .option('--merge <file>', 'also write base model and adapter as one GGUF: see "merge"')
     .option(...MODEL_TO_MERGE)
-    .action((run: NameRun, folder: string, options: AskOptions & MergeOptions & { readonly merge?: string }) =>
+    .action((folder: string, run: ChosenRun, options: AskOptions & MergeOptions & { readonly merge?: string }) =>
       withLibrary(run, options, async (library, signal) => {
-        const publication = await library.find(options.version, signal)
+        const publication = await library.find(options.policyVersion, signal)
         const { written, left } = await library.pull(publication, folder, signal)
         for (const path of written) process.stdout.write(`${path}\n`)
         if (left.length > 0)
@@ -92,9 +99,9 @@ export function addAdaptersCommands(program: Command): void {
       '--certificate <file>',
       'write the run’s certificate to this file (PEM), for verifiers of OpenSSF Model Signing',
     )
-    .option('--json', 'one JSON object on stdout', false)
+    .option('--json', 'print JSON on stdout', false)
     .action(async (folder: string, options: VerifyOptions) => {
-      const { signal: stop } = stopSignal(interrupted())
+      const { signal: stop } = stopSignal()
       const checked = await checkPulledFolder(folder, (await options.run?.()) ?? null, stop)
       process.stdout.write(options.json ? `${JSON.stringify(verdict(checked))}\n` : checkedText(checked))
       const isFault = ({ outcome }: CheckedFolder['files'][number]): boolean =>

@@ -7,6 +7,8 @@ export interface NamedRun {
   readonly coordinator: JoinAddress
   /** Null: the command line gives only an address. */
   readonly invitation: Invitation | null
+  /** The text of the command line. */
+  readonly text: string
 }
 
 /** The argument for a run: name and description. */
@@ -23,7 +25,7 @@ export const runArgument = (text: string): (() => Promise<NamedRun>) => {
   if (looksLikeInvitation(text)) return () => invitedRun(text)
   try {
     const coordinator = parseJoinAddress(text)
-    return async () => ({ coordinator, invitation: null })
+    return async () => ({ coordinator, invitation: null, text })
   } catch (error) {
     throw new InvalidArgumentError((error as Error).message)
   }
@@ -41,7 +43,7 @@ export const nodeOption = (text: string, earlier: readonly JoinAddress[]): JoinA
 async function invitedRun(text: string): Promise<NamedRun> {
   const invitation = await parseInvitation(text)
   try {
-    return { coordinator: invitedAddress(invitation), invitation }
+    return { coordinator: invitedAddress(invitation), invitation, text: text.replaceAll(/\s+/g, '') }
   } catch (cause) {
     throw new InvitationError('malformed', (cause as TypeError).message, { cause })
   }

@@ -9,7 +9,7 @@ import { modelFolder, openModelCache } from '../base/model-cache.js'
 import { withEngine } from '../doctor/examination.js'
 import { changed, readLimits } from '../limits/limits-file.js'
 import { DEFAULTS, type LimitSettings } from '../limits/settings.js'
-import { interrupted, NodeError } from '../report/errors.js'
+import { NodeError } from '../report/errors.js'
 import { inBytes } from '../report/in-bytes.js'
 import { contextFor, groupSeconds, measureSpeed } from '../work/engine-speed.js'
 import { dataFolder, demoModel } from './defaults.js'
@@ -18,7 +18,7 @@ import { addLimitOptions, givenLimits } from './limit-options.js'
 interface BenchOptions {
   readonly dataDir: string
   readonly model?: string
-  readonly group: number
+  readonly groupSize: number
   readonly prompt: number
   readonly tokens: number
   readonly json: boolean
@@ -29,20 +29,20 @@ export function addBenchCommand(program: Command): void {
   const bench = program
     .command('bench')
     .description('Measure how fast this machine generates rollouts, within its limits')
-    .option('--data-dir <folder>', 'data directory of the node', dataFolder)
+    .option('--data-dir <folder>', 'data folder of the program', dataFolder)
     .option('--model <gguf>', 'base model; default: the fetched one that was used last')
-    .option('--group <rollouts>', 'rollouts of a group', integerOption(1, LIMITS.maxGroupSize.value), 8)
+    .option('--group-size <number>', 'rollouts per group', integerOption(1, LIMITS.maxGroupSize.value), 8)
     .option('--prompt <tokens>', 'length of the prompt', integerOption(1, LIMITS.rolloutTokens.value), 1000)
     .option('--tokens <tokens>', 'tokens that each rollout samples', integerOption(1, LIMITS.turnTokens.value), 128)
-    .option('--json', 'one JSON object on stdout', false)
+    .option('--json', 'print JSON on stdout', false)
   addLimitOptions(bench).action(runBench)
 }
 
 async function runBench(options: BenchOptions & LimitSettings & { cpu: boolean }): Promise<void> {
   const { dataDir, json } = options
-  const { signal } = stopSignal(interrupted())
+  const { signal } = stopSignal()
   const limits = changed(changed(DEFAULTS, await readLimits(dataDir)), givenLimits(options))
-  const trial = { slots: options.group, promptTokens: options.prompt, sampledTokens: options.tokens }
+  const trial = { slots: options.groupSize, promptTokens: options.prompt, sampledTokens: options.tokens }
   const model = await modelOf(options, signal)
   try {
     const measured = await withEngine(
@@ -59,8 +59,7 @@ async function runBench(options: BenchOptions & LimitSettings & { cpu: boolean }
     const report = { model: model.name, ...trial, ...measured, groupSeconds: seconds, groupsPerHour: 3600 / seconds }
     process.stdout.write(json ? `${JSON.stringify(report)}\n` : text(report, limits))
   } catch (error) {
-    if (!signal.aborted) throw error
-    process.exitCode = 130
+    throw signal.aborted ? signal.reason : error
   }
 }
 

@@ -12,14 +12,14 @@ export function addCacheCommands(program: Command): void {
   const cache = program
     .command('cache')
     .description('List the base models that were fetched for runs')
-    .option('--data-dir <folder>', 'data directory of the node', dataFolder)
+    .option('--data-dir <folder>', 'data folder of the program', dataFolder)
     .action(async ({ dataDir }: { dataDir: string }) => {
       for (const line of await listing(dataDir)) process.stdout.write(`${line}\n`)
     })
   cache
     .command('clean')
     .description('Remove base models except the one that was used last')
-    .option('--all', 'also remove the one that was used last, unless a node is running', false)
+    .option('--all', 'all of them, also the one that was used last, unless a node is running', false)
     .action(async ({ all }: { all: boolean }) => {
       const { dataDir } = cache.opts<{ dataDir: string }>()
       for (const line of await clean(dataDir, all)) process.stdout.write(`${line}\n`)

@@ -11,7 +11,6 @@ import {
 } from '../../rollout/inference/index.js'
 import { environmentNames, environmentsNamed, namesEnvironment } from '../../servers/catalogue.js'
 import type { Environment } from '../../servers/kernel/index.js'
-import { interrupted } from '../report/errors.js'
 import { type ModelOptions, openNamedPolicy, withModelOptions } from './model-options.js'
 
 interface ChatOptions extends ModelOptions {
@@ -29,7 +28,7 @@ export function addChatCommand(program: Command): void {
   withModelOptions(program.command('chat').description('Talk to an adapter that uses the tools of environments'))
     .requiredOption(
       '--environments <names>',
-      'environments, separated by commas; folders of your own begin with ./ or /',
+      'environments by name, or folders of your own such as ./library, whose code is run; comma-separated',
       environmentsOption,
     )
     .option(
@@ -37,10 +36,20 @@ export function addChatCommand(program: Command): void {
       'offer only these tools, separated by commas',
       (text: string) => new Set(text.split(',')),
     )
-    .option('--seed <number>', 'seed of the environments and of the sampling', integerOption(0, 0xffff_ffff), 0)
-    .option('--temperature <number>', '0 takes the likeliest token, 1 samples from the policy', temperatureOption, 1)
+    .option(
+      '--seed <number>',
+      'seed of random choices, of the environments and of the sampling',
+      integerOption(0, 0xffff_ffff),
+      0,
+    )
+    .option(
+      '--temperature <number>',
+      'sampling temperature; 0 takes the likeliest token, 1 samples from the policy',
+      temperatureOption,
+      1,
+    )
     .action(async (folder: string | undefined, options: ChatOptions) => {
-      const { signal: stop } = stopSignal(interrupted())
+      const { signal: stop } = stopSignal()
       const environments = await environmentsNamed(options.environments)
       checkTools(environments, options)
       const policy = await openNamedPolicy(folder, options, 1, stop)

@@ -30,8 +30,8 @@ export function addStatusCommand(program: Command): void {
   program
     .command('status')
     .description('Show what the running node does')
-    .option('--data-dir <folder>', 'data directory of the node', dataFolder)
-    .option('--json', 'one JSON object on stdout', false)
+    .option('--data-dir <folder>', 'data folder of the program', dataFolder)
+    .option('--json', 'print JSON on stdout', false)
     .action(async ({ dataDir, json }: StatusOptions) => {
       const view = nodeView.parse(await (await reachNode(dataDir)).get(STATUS))
       const columns = process.stdout.isTTY ? process.stdout.columns : COLUMNS_OF_FILE
@@ -47,7 +47,7 @@ export function addPauseCommand(program: Command): void {
     .description('Pause the running node, and free the memory of its engine')
     .option('--for <time>', 'duration such as 90m or 2h; default: until `resume`', durationArgument)
     .option('--now', 'give back the groups in progress instead of finishing them', false)
-    .option('--data-dir <folder>', 'data directory of the node', dataFolder)
+    .option('--data-dir <folder>', 'data folder of the program', dataFolder)
     .action(async (options: { dataDir: string; for?: number; now: boolean }) => {
       const node = await reachNode(options.dataDir)
       const { phase } = nodeView.parse(await node.post(PAUSE, { forMs: options.for ?? null, atOnce: options.now }))
@@ -64,7 +64,7 @@ export function addResumeCommand(program: Command): void {
   program
     .command('resume')
     .description('End a pause; limits still apply')
-    .option('--data-dir <folder>', 'data directory of the node', dataFolder)
+    .option('--data-dir <folder>', 'data folder of the program', dataFolder)
     .action(async ({ dataDir }: { dataDir: string }) => {
       const node = await findNode(dataDir)
       if (node !== null) await node.post(RESUME, {})
@@ -80,7 +80,7 @@ export function addFinishCommand(program: Command): void {
   program
     .command('finish')
     .description('Finish and deliver the groups in progress, then end the node')
-    .option('--data-dir <folder>', 'data directory of the node', dataFolder)
+    .option('--data-dir <folder>', 'data folder of the program', dataFolder)
     .action(async ({ dataDir }: { dataDir: string }) => {
       await (await reachNode(dataDir)).post(FINISH, {})
       process.stdout.write('the node ends when the groups in progress have their verdicts, or after two minutes\n')

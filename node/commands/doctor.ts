@@ -1,12 +1,11 @@
 import type { Command } from 'commander'
-import { stopSignal } from '../../common/cli/index.js'
+import { EXIT, stopSignal } from '../../common/cli/index.js'
 import { parseJoinAddress } from '../../swarm/index.js'
 import { CHECKS, make } from '../doctor/checks.js'
 import { examine } from '../doctor/examination.js'
 import type { Finding } from '../doctor/finding.js'
 import { changed, readLimits } from '../limits/limits-file.js'
 import { DEFAULTS } from '../limits/settings.js'
-import { interrupted } from '../report/errors.js'
 import { STATUS } from '../session/routes.js'
 import { type NodeView, nodeView } from '../session/view.js'
 import { type NamedRun, RUN_ARGUMENT, runArgument } from './arguments.js'
@@ -27,16 +26,16 @@ export function addDoctorCommand(program: Command): void {
     .command('doctor')
     .description('Check whether this machine can work for a run, and advise what to change')
     .argument(`[${name.slice(1, -1)}]`, `${description}; default: the run of the running node`, runArgument)
-    .option('--data-dir <folder>', 'data directory of the node', dataFolder)
-    .option('--model <gguf>', 'base model of the run, if you already have the file')
-    .option('--cpu', 'test the engine without a GPU', false)
-    .option('--json', 'one JSON object on stdout', false)
+    .option('--data-dir <folder>', 'data folder of the program', dataFolder)
+    .option('--model <gguf>', 'base model, of the run, if you already have the file')
+    .option('--cpu', 'do not use a GPU', false)
+    .option('--json', 'print JSON on stdout', false)
     .action(doctor)
 }
 
 async function doctor(named: (() => Promise<NamedRun>) | undefined, options: DoctorOptions): Promise<void> {
   const { dataDir, model, cpu, json } = options
-  const { signal } = stopSignal(interrupted())
+  const { signal } = stopSignal()
   const node = await viewOf(dataDir)
   const kept = changed(DEFAULTS, await readLimits(dataDir))
   const examination = examine({
@@ -53,15 +52,13 @@ async function doctor(named: (() => Promise<NamedRun>) | undefined, options: Doc
       if (!json) process.stdout.write(`${linesOf(check.name, finding)}\n`)
     }
   } catch (error) {
-    if (!signal.aborted) throw error
-    process.exitCode = 130
-    return
+    throw signal.aborted ? signal.reason : error
   } finally {
     await examination.close()
   }
   const problems = findings.filter(({ grade }) => grade === 'problem').length
   if (json) process.stdout.write(`${JSON.stringify({ problems, checks: findings })}\n`)
-  if (problems > 0) process.exitCode = 1
+  if (problems > 0) process.exitCode = EXIT.failed
 }
 
 async function viewOf(dataDir: string): Promise<NodeView | null> {

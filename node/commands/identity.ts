@@ -9,14 +9,14 @@ export function addIdentityCommands(program: Command): void {
   identity
     .command('show')
     .description('Print the peer id, which other nodes see')
-    .option('--data-dir <folder>', 'folder of the identity', dataFolder)
+    .option('--data-dir <folder>', 'data folder of the program', dataFolder)
     .action(async ({ dataDir }: { dataDir: string }) => {
       process.stdout.write(`${(await openOwnKey(dataDir)).peerId}\n`)
     })
   identity
     .command('export')
     .description('Print the private key; anyone who has it can act as this node')
-    .option('--data-dir <folder>', 'folder of the identity', dataFolder)
+    .option('--data-dir <folder>', 'data folder of the program', dataFolder)
     .action(async ({ dataDir }: { dataDir: string }) => {
       process.stdout.write(`${exportIdentity(await openOwnKey(dataDir))}\n`)
     })
@@ -24,7 +24,7 @@ export function addIdentityCommands(program: Command): void {
     .command('import')
     .description('Use a private key from another machine')
     .argument('<key>', 'output of `identity export`')
-    .option('--data-dir <folder>', 'folder of the identity', dataFolder)
+    .option('--data-dir <folder>', 'data folder of the program', dataFolder)
     .option('--replace', 'replace the existing key', false)
     .action(async (text: string, { dataDir, replace }: { dataDir: string; replace: boolean }) => {
       process.stdout.write(`${(await importIdentity(dataDir, text, replace)).peerId}\n`)

@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline/promises'
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import { integerOption } from '../../common/cli/index.js'
+import { EXIT, integerOption } from '../../common/cli/index.js'
 import { PRIVATE_UMASK } from '../../common/control/index.js'
 import { countOf } from '../../common/errors/index.js'
 import { isTeamName, LIMITS } from '../../proto/index.js'
@@ -14,6 +14,7 @@ import { openSession, type Session } from '../session/session.js'
 import type { NodeView } from '../session/view.js'
 import type { WorkEnd } from '../work/work-state.js'
 import { type NamedRun, RUN_ARGUMENT, runArgument } from './arguments.js'
+import { remember } from './chosen-run.js'
 import { dataFolder, demoModel } from './defaults.js'
 import { addLimitOptions, givenLimits } from './limit-options.js'
 
@@ -29,18 +30,20 @@ export function addJoinCommand(program: Command): void {
   const join = withEnvironmentFolders(program.command('join'))
     .description('Generate rollouts for a run until it is complete or you stop the node')
     .argument(...RUN_ARGUMENT, runArgument)
-    .option('--data-dir <folder>', 'folder for identity, unsent groups, verdicts, limits and base models', dataFolder)
-    .option('--model <gguf>', 'base model of the run, if you already have the file; default: the node fetches it')
-    .option('--yes', 'join without a question', false)
+    .option('--data-dir <folder>', 'data folder of the program', dataFolder)
+    .option('--model <gguf>', 'base model, of the run; default: the node fetches it')
+    .option('--yes', 'ask nothing', false)
+    .optionsGroup('Network:')
     .option('--listen <address...>', 'libp2p addresses to listen on; default: a free port, the same at each start')
     .option('--no-listen', 'accept no connections from other nodes')
     .option(
       '--announce <address...>',
-      'addresses where other nodes can dial this one, if a router forwards a port to it',
+      'addresses at which others reach this machine, if a router forwards a port to it',
     )
+    .optionsGroup('')
     .option(
       '--context <tokens>',
-      'longest rollout to accept, prompt included; default: as long as the run needs',
+      'longest rollout or conversation, prompt included; default: as long as the run needs',
       integerOption(256, LIMITS.rolloutTokens.value),
     )
     .option('--team <name>', 'count all credit of this key for this team on the leaderboard, from now on', teamOption)
@@ -51,8 +54,9 @@ export function addJoinCommand(program: Command): void {
       'keep and serve everything that the run publishes, so that it is available without the coordinator',
       false,
     )
+    .optionsGroup('Output:')
     .option('--plain', 'print lines with their time instead of the live screen', false)
-    .option('--json', 'report progress as JSON lines on stdout', false)
+    .option('--json', 'print JSON on stdout, one object per line', false)
     .addOption(
       new Option('--log-level <level>', 'level of the log on stderr')
         .choices(['trace', 'debug', 'info', 'warn', 'error'])
@@ -82,11 +86,12 @@ async function joinRun(
   named: () => Promise<NamedRun>,
   options: JoinOptions & LimitSettings & { cpu: boolean },
 ): Promise<void> {
-  const { coordinator, invitation } = await named()
+  const run = await named()
+  const { coordinator, invitation } = run
   const stop = new AbortController()
   // No `stopSignal`, which stops listening at the first signal: the library that restores the cursor ends a process without listeners.
   for (const name of ['SIGINT', 'SIGTERM'] as const)
-    process.on(name, () => (stop.signal.aborted ? process.exit(130) : stop.abort()))
+    process.on(name, () => (stop.signal.aborted ? process.exit(EXIT.interrupted) : stop.abort()))
   process.umask(PRIVATE_UMASK)
   const isSeen = process.stdout.isTTY
   const report = options.json ? jsonReport : options.plain || !isSeen ? plainReport() : screenReport()
@@ -115,6 +120,7 @@ async function joinRun(
       throw error
     })
     if (session === null) return
+    await remember(options.dataDir, run)
     const end = await endOf(session, stop.signal)
     report.close(end, session.view())
   } finally {

@@ -4,8 +4,8 @@ import { countOf } from '../../common/errors/index.js'
 import type { Leaderboard, LeaderboardKey } from '../../proto/index.js'
 import { type JoinAddress, readKey } from '../../swarm/index.js'
 import { fetchLeaderboard } from '../leaderboard/fetch-leaderboard.js'
-import { interrupted } from '../report/errors.js'
-import { type NamedRun, nodeOption, RUN_ARGUMENT, runArgument } from './arguments.js'
+import { nodeOption } from './arguments.js'
+import { type ChosenRun, KNOWN_RUN_ARGUMENT, knownRunArgument, remember, runOf } from './chosen-run.js'
 import { dataFolder } from './defaults.js'
 
 interface LeaderboardOptions {
@@ -19,20 +19,22 @@ export function addLeaderboardCommand(program: Command): void {
   program
     .command('leaderboard')
     .description('Show keys and teams of a run by credit, and your place')
-    .argument(...RUN_ARGUMENT, runArgument)
+    .argument(...KNOWN_RUN_ARGUMENT, knownRunArgument)
     .option(
       '--from <address>',
       'another node of the run to ask, ending in /p2p/ and its key; repeatable',
       nodeOption,
       [],
     )
-    .option('--data-dir <folder>', 'data directory of your node', dataFolder)
-    .option('--json', 'one JSON object on stdout', false)
-    .action(async (run: () => Promise<NamedRun>, { from, dataDir, json }: LeaderboardOptions) => {
-      const { coordinator } = await run()
+    .option('--data-dir <folder>', 'data folder of the program', dataFolder)
+    .option('--json', 'print JSON on stdout', false)
+    .action(async (chosen: ChosenRun, { from, dataDir, json }: LeaderboardOptions) => {
+      const run = await runOf(chosen, dataDir)
+      const { coordinator } = run
       const own = (await readKey(dataDir))?.peerId ?? null
-      const { signal } = stopSignal(interrupted())
+      const { signal } = stopSignal()
       const leaderboard = await fetchLeaderboard([coordinator, ...from], coordinator.peerId, own, signal)
+      await remember(dataDir, run)
       process.stdout.write(
         json
           ? `${JSON.stringify({ run: coordinator.peerId, ...leaderboard, own })}\n`

@@ -5,12 +5,13 @@ import { NodeError } from '../report/errors.js'
 
 /** Adds an option for every limit, and `--cpu` for `--gpu none`. */
 export function addLimitOptions(command: Command): Command {
+  command.optionsGroup('Limits:')
   for (const field of LIMIT_FIELDS) {
     const { name, placeholder, meaning } = field
     if (placeholder === null) command.option(`--${optionOf(name)}`, meaning)
     else command.option(`--${optionOf(name)} ${placeholder}`, meaning, (text: string) => limitFrom(field, text))
   }
-  return command.option('--cpu', 'do not use a GPU: --gpu none', false)
+  return command.option('--cpu', 'do not use a GPU, as --gpu none', false)
 }
 
 /** Returns the limits among the options of a command. */

@@ -2,7 +2,7 @@ import { mkdir } from 'node:fs/promises'
 import type { Command } from 'commander'
 import { PRIVATE_FOLDER } from '../../common/control/index.js'
 import { changed, readChanges, readLimits, writeLimits } from '../limits/limits-file.js'
-import { DEFAULTS, LIMIT_FIELDS, type LimitSettings } from '../limits/settings.js'
+import { DEFAULTS, LIMIT_FIELDS, type LimitSettings, optionOf } from '../limits/settings.js'
 import { LIMITS, type LimitsChanged, limitsChanged } from '../session/routes.js'
 import { dataFolder } from './defaults.js'
 import { findNode } from './running-node.js'
@@ -18,15 +18,15 @@ export function addLimitsCommand(program: Command): void {
   limits
     .command('show', { isDefault: true })
     .description('Show all limits')
-    .option('--data-dir <folder>', 'data directory of the node', dataFolder)
-    .option('--json', 'one JSON object on stdout', false)
+    .option('--data-dir <folder>', 'data folder of the program', dataFolder)
+    .option('--json', 'print JSON on stdout', false)
     .action(async (options: LimitsOptions) => print(await current(options.dataDir), options.json))
   limits
     .command('set')
     .description('Change limits permanently; a running node applies them at once')
     .argument('<change...>', 'such as threads=4 hours=22:00-07:00 mains=on; NAME=none removes a limit')
-    .option('--data-dir <folder>', 'data directory of the node', dataFolder)
-    .option('--json', 'one JSON object on stdout', false)
+    .option('--data-dir <folder>', 'data folder of the program', dataFolder)
+    .option('--json', 'print JSON on stdout', false)
     .action(async (words: string[], { dataDir, json }: LimitsOptions) => {
       print(await change(dataDir, words), json)
     })
@@ -54,11 +54,11 @@ function print({ limits, notices }: LimitsChanged, json: boolean): void {
   else process.stdout.write(`${[...LIMIT_FIELDS.map((field) => line(field, limits)), ...notices].join('\n')}\n`)
 }
 
-const NAME_COLUMNS = 13
+const NAME_COLUMNS = 16
 const VALUE_COLUMNS = 14
 
 const line = ({ name, meaning }: (typeof LIMIT_FIELDS)[number], limits: LimitSettings): string => {
   const value = limits[name]
   const text = value === undefined ? '-' : Array.isArray(value) ? value.join(',') : String(value)
-  return `${name.padEnd(NAME_COLUMNS)}${text.padEnd(VALUE_COLUMNS)} ${meaning}`
+  return `${optionOf(name).padEnd(NAME_COLUMNS)}${text.padEnd(VALUE_COLUMNS)} ${meaning}`
 }

@@ -2,7 +2,6 @@ import { join } from 'node:path'
 import type { Command } from 'commander'
 import { stopSignal } from '../../common/cli/index.js'
 import { hashFile, mergeAdapter } from '../../rollout/engine/index.js'
-import { interrupted } from '../report/errors.js'
 import { dataFolder } from './defaults.js'
 import { basePath, wholeAdapter } from './model-options.js'
 
@@ -14,7 +13,7 @@ export interface MergeOptions {
 /** The option for the base model of a merge. */
 export const MODEL_TO_MERGE = [
   '--model <gguf>',
-  'base model in floating point; default: the fetched base model of the run',
+  'base model, in floating point; default: the fetched base model of the run',
 ] as const
 
 /** Adds `prove-node adapters merge`: a pulled adapter in the weights of its base model. */
@@ -25,9 +24,9 @@ export function addMergeCommand(adapters: Command): void {
     .argument('<folder>', 'a folder from "pull"')
     .argument('<file>', 'the merged GGUF')
     .option(...MODEL_TO_MERGE)
-    .option('--data-dir <folder>', 'data directory of the node', dataFolder)
+    .option('--data-dir <folder>', 'data folder of the program', dataFolder)
     .action((folder: string, file: string, options: MergeOptions) =>
-      mergePulled(folder, file, options, stopSignal(interrupted()).signal),
+      mergePulled(folder, file, options, stopSignal().signal),
     )
 }
 

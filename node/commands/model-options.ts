@@ -29,24 +29,27 @@ export function withModelOptions(command: Command): Command {
   return command
     .argument('[folder]', 'a folder from "adapters pull"; its base model is found in the data directory')
     .option('--model <gguf>', 'base model; default: the fetched one, or the one in this package')
-    .option('--adapter <gguf>', 'GGUF of an adapter, instead of a folder; without either, the base model alone')
+    .option(
+      '--adapter <gguf>',
+      'LoRA adapters over the base model, one GGUF instead of a folder; without either, the base model alone',
+    )
     .option(
       '--tool-call-format <name>',
-      'tool-call format of the model, without a folder',
+      'how the model writes tool calls, without a folder',
       DEFAULT_RULES.toolCallFormat,
     )
     .option(
       '--context <tokens>',
-      'longest conversation; default: the run’s longest rollout, or 2048',
+      'longest rollout or conversation, prompt included; default: the run’s longest rollout, or 2048',
       integerOption(64, 1_048_576),
     )
     .addOption(
-      new Option('--threads <number>', 'CPU threads for inference')
+      new Option('--threads <number>', 'CPU threads of each engine')
         .argParser(integerOption(1, 512))
         .default(threads, 'number of cores, at most 8'),
     )
     .option('--cpu', 'do not use a GPU', false)
-    .option('--data-dir <folder>', 'data directory of the node', dataFolder)
+    .option('--data-dir <folder>', 'data folder of the program', dataFolder)
 }
 
 /**

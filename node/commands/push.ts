@@ -2,7 +2,7 @@ import { type Command, InvalidArgumentError } from 'commander'
 import { stopSignal } from '../../common/cli/index.js'
 import { hubAccess, repositoryName, uploadToHub } from '../adapters/hub.js'
 import { checkPulledFolder } from '../adapters/pulled-folder.js'
-import { interrupted, NodeError } from '../report/errors.js'
+import { NodeError } from '../report/errors.js'
 
 /** Adds `prove-node adapters push`: upload of a pulled folder. */
 export function addPushCommand(adapters: Command): void {
@@ -14,7 +14,7 @@ export function addPushCommand(adapters: Command): void {
     .option('--private', 'create a private repository', false)
     .action(
       async (folder: string, { to: name, private: isPrivate }: { readonly to: string; readonly private: boolean }) => {
-        const { signal: stop } = stopSignal(interrupted())
+        const { signal: stop } = stopSignal()
         const access = hubAccess(process.env)
         const checked = await checkPulledFolder(folder, null, stop)
         const wrong = checked.files

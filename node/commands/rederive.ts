@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto'
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Command, Option } from 'commander'
-import { integerOption } from '../../common/cli/index.js'
+import { EXIT, integerOption } from '../../common/cli/index.js'
 import { countOf } from '../../common/errors/index.js'
 import { TrainerError } from '../../coordinator/jobs/errors.js'
 import { defaultPython, trainerFolder } from '../../coordinator/jobs/python.js'
@@ -18,8 +18,9 @@ import { pulledVersions } from '../rederivation/pulled-versions.js'
 import { rederiveVersion } from '../rederivation/rederive-version.js'
 import { DoesNotFollow, type PassedCheck, type Rederivation } from '../rederivation/verdict.js'
 import { NodeError } from '../report/errors.js'
+import type { ChosenRun } from './chosen-run.js'
 import { basePath } from './model-options.js'
-import { type AskOptions, type NameRun, withLibrary } from './with-library.js'
+import { type AskOptions, withLibrary } from './with-library.js'
 
 interface RederiveOptions extends AskOptions {
   readonly step?: number
@@ -47,16 +48,20 @@ export function addRederiveCommand(command: Command): void {
         .argParser(integerOption(1, MOST))
         .conflicts(['all', 'sample']),
     )
-    .addOption(new Option('--all', 'all steps, from the first').default(false).conflicts('sample'))
+    .addOption(new Option('--all', 'all of them, from the first step').default(false).conflicts('sample'))
     .addOption(new Option('--sample <number>', 'this many steps, chosen at random').argParser(integerOption(1, MOST)))
-    .option('--model <gguf>', 'base model of the run; default: the fetched one, or the one in this package')
-    .option('--python <command>', 'Python with the packages of the trainer; default: as for prove-coordinator')
+    .option('--model <gguf>', 'base model, of the run; default: the fetched one, or the one in this package')
+    .option('--python <command>', 'Python to use, with the packages of the trainer; default: as for prove-coordinator')
     .option('--cuda', 'make the steps on a GPU', false)
     .option('--scores', 'play the held-out tasks again instead, and compare the published scores', false)
-    .addOption(new Option('--threads <number>', 'CPU threads for --scores').argParser(integerOption(1, 512)).default(1))
+    .addOption(
+      new Option('--threads <number>', 'CPU threads of each engine, for --scores')
+        .argParser(integerOption(1, 512))
+        .default(1),
+    )
     .option('--report', 'sign the results with the key of your node, and send them to the coordinator', false)
-    .option('--json', 'one JSON object per step on stdout', false)
-    .action((run: NameRun, options: RederiveOptions) =>
+    .option('--json', 'print JSON on stdout, one object per step', false)
+    .action((run: ChosenRun, options: RederiveOptions) =>
       withLibrary(run, options, (library, signal, runId) => rederive(library, runId, options, signal)),
     )
 }
@@ -103,7 +108,7 @@ async function rederive(
       if (options.report) await report(found, library, run, dataDir, signal)
       await rm(place, { recursive: true, force: true })
     }
-    if (!isWhole) process.exitCode = 1
+    if (!isWhole) process.exitCode = EXIT.failed
   } catch (cause) {
     if (cause instanceof DoesNotFollow) throw new NodeError('no_such_version', cause.message, { cause })
     if (!(cause instanceof TrainerError)) throw cause

@@ -24,7 +24,7 @@ export function addServiceCommands(program: Command): void {
   withEnvironmentFolders(service.command('install'))
     .description('Write the service file for systemd (Linux) or launchd (macOS), without starting the node')
     .argument(name, description, (text: string) => ({ text, named: runArgument(text) }))
-    .option('--data-dir <folder>', 'data directory of the node', dataFolder)
+    .option('--data-dir <folder>', 'data folder of the program', dataFolder)
     .option('--print', 'print the file instead of writing it', false)
     .action(async (run: { text: string; named: ReturnType<typeof runArgument> }, options: InstallOptions) => {
       const { invitation } = await run.named()

@@ -10,8 +10,8 @@ export function addVerdictsCommand(program: Command): void {
   program
     .command('verdicts')
     .description('List the verdicts on your groups, from the records of this node')
-    .option('--data-dir <folder>', 'data directory of the node', dataFolder)
-    .option('--json', 'one JSON object on stdout', false)
+    .option('--data-dir <folder>', 'data folder of the program', dataFolder)
+    .option('--json', 'print JSON on stdout', false)
     .action(async ({ dataDir, json }: { dataDir: string; json: boolean }) => {
       const runs = await ledgersOf(dataDir)
       if (json) process.stdout.write(`${JSON.stringify({ runs })}\n`)

@@ -1,7 +1,7 @@
 import { readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Command } from 'commander'
-import { stopSignal } from '../../common/cli/index.js'
+import { EXIT, stopSignal } from '../../common/cli/index.js'
 import type { Engine } from '../../rollout/engine/index.js'
 import { type Calibration, parseCalibration } from '../../rollout/verification/index.js'
 import { loadEnvironments } from '../../servers/catalogue.js'
@@ -12,7 +12,7 @@ import { openModelCache } from '../base/model-cache.js'
 import { publishableGroup } from '../delivery/publish-group.js'
 import { withEngine } from '../doctor/examination.js'
 import { runtimeFor } from '../policy/policy-runtime.js'
-import { interrupted, NodeError } from '../report/errors.js'
+import { NodeError } from '../report/errors.js'
 import { verdictLine } from '../report/progress.js'
 import type { KeptGroup } from '../store/kept-group.js'
 import type { LastGroup } from '../store/records.js'
@@ -26,28 +26,31 @@ interface VerifyOptions {
   readonly cpu: boolean
   readonly calibration?: string
   readonly json: boolean
-  readonly save?: string
+  readonly out?: string
 }
 
-/** Adds `prove-node verify`: verifies the last group with a verdict again, offline. The exit status is 1 if a check fails. */
+/** Adds `prove-node verify-group`: verifies the last group with a verdict again, offline. The exit status is 1 if a check fails. */
 export function addVerifyCommand(program: Command): void {
-  withEnvironmentFolders(program.command('verify'))
+  withEnvironmentFolders(program.command('verify-group'))
     .description('Verify your last group with the checks of the coordinator, on your own engine')
-    .option('--data-dir <folder>', 'data directory of the node', dataFolder)
-    .option('--model <gguf>', 'base model of the run; default: the fetched one, or the one in this package')
+    .option('--data-dir <folder>', 'data folder of the program', dataFolder)
+    .option('--model <gguf>', 'base model; default: the fetched one, or the one in this package')
     .option('--cpu', 'do not use a GPU', false)
-    .option('--calibration <file>', 'thresholds of the checks; without them, only the numbers are shown')
-    .option('--json', 'one JSON object on stdout', false)
-    .option('--save <file>', 'also write the signed group, which others can verify with prove-server play --http')
+    .option('--calibration <file>', 'calibration of prove-lab calibrate; without one, only the numbers are shown')
+    .option('--json', 'print JSON on stdout', false)
+    .option(
+      '--out <file>',
+      'where to write the result, the signed group, which others can verify with prove-server play --port',
+    )
     .action(async (options: VerifyOptions) => {
-      const { signal } = stopSignal(interrupted())
+      const { signal } = stopSignal()
       const record = await lastGroupOf(options.dataDir)
       if (record === null)
         throw new NodeError('nothing_kept', `${options.dataDir} contains no group with a verdict yet`)
       const checks = await verify(record, options, signal)
       process.stdout.write(options.json ? `${JSON.stringify(report(record, checks))}\n` : text(record, checks))
-      if (options.save !== undefined) await save(record, options.dataDir, options.save)
-      if (checks.some(({ outcome }) => outcome === 'failed')) process.exitCode = 1
+      if (options.out !== undefined) await save(record, options.dataDir, options.out)
+      if (checks.some(({ outcome }) => outcome === 'failed')) process.exitCode = EXIT.failed
     })
 }
 

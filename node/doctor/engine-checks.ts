@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import prettyMilliseconds from 'pretty-ms'
 import type { PolicyManifest } from '../../proto/index.js'
-import { EngineError, passedOverLine } from '../../rollout/engine/index.js'
+import { EngineError, missingGpuPackages, passedOverLine } from '../../rollout/engine/index.js'
 import { checkCanary } from '../policy/canary.js'
 import { cacheTypeFor } from '../policy/policy-runtime.js'
 import { NodeError } from '../report/errors.js'
@@ -33,7 +33,9 @@ export async function checkEngine({ packagedModel, limits }: Examination, signal
         if (backend === 'cpu' && limits.gpu !== 'none' && existsSync(CUDA_DEVICE))
           return warning(
             `${found}, although this machine has an NVIDIA GPU`,
-            'install its driver with CUDA or Vulkan, and check that the engine has a build for it (npm ls node-llama-cpp)',
+            missingGpuPackages('cuda').length > 0
+              ? "install the engine's build for it: prove-node setup"
+              : 'install its driver with CUDA or Vulkan',
           )
         return lacks.length > 0 ? ok(`${found}; no stronger confinement: ${lacks.join('; ')}`) : ok(found)
       },

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import writeFileAtomic from 'write-file-atomic'
 import { parse, stringify } from 'yaml'
 import { NodeError } from '../report/errors.js'
-import { LIMIT_FIELDS, type LimitName, type LimitSettings, limitSettings } from './settings.js'
+import { LIMIT_FIELDS, type LimitName, type LimitSettings, limitSettings, optionOf } from './settings.js'
 
 const FILE = 'limits.yaml'
 const MAX_CHARS = 64 * 1024
@@ -58,8 +58,8 @@ export function readChanges(words: readonly string[]): LimitChanges {
   const changes: Partial<Record<LimitName, unknown>> = {}
   for (const word of words) {
     const at = word.indexOf('=')
-    const found = LIMIT_FIELDS.find(({ name }) => name === word.slice(0, at))
-    if (at < 0 || !found) throw new NodeError('bad_limits', `${word}: give NAME=VALUE, where NAME is one of ${names()}`)
+    const found = LIMIT_FIELDS.find(({ name }) => optionOf(name) === word.slice(0, at))
+    if (at < 0 || !found) throw new NodeError('bad_limits', `${word}: give NAME=VALUE, where NAME is one of ${options()}`)
     const text = word.slice(at + 1)
     const { name } = found
     const removed = text === NONE && name !== 'gpu'
@@ -77,4 +77,5 @@ export function changed(settings: LimitSettings, changes: LimitChanges): LimitSe
   return Object.fromEntries(entries) as LimitSettings
 }
 
+const options = (): string => LIMIT_FIELDS.map(({ name }) => optionOf(name)).join(', ')
 const names = (): string => LIMIT_FIELDS.map(({ name }) => name).join(', ')

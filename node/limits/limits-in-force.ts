@@ -17,7 +17,7 @@ const SENSOR_OF: Partial<Record<LimitName, SensorName>> = {
   mains: 'mains',
   idle: 'idleMs',
   gpuFree: 'othersOnGpu',
-  temperature: 'celsius',
+  maxTemperature: 'celsius',
   disk: 'dataBytes',
 }
 
@@ -34,12 +34,12 @@ export const notKept = (settings: LimitSettings, report: MachineReport): string[
 
 /** Combines all limits that may pause the node. The first one that does gives the reason. */
 export function limitsInForce(settings: LimitSettings, { now, sensed, month }: LimitParts): WorkLimit {
-  const { hours, mains, idle, gpuFree, temperature, disk, traffic } = settings
+  const { hours, mains, idle, gpuFree, maxTemperature, disk, traffic } = settings
   const limits: WorkLimit[] = [
     mains ? mainsLimit(() => sensed.mains) : [],
     idle === undefined ? [] : idleLimit(idle, () => sensed.idleMs),
     gpuFree ? gpuFreeLimit(() => sensed.othersOnGpu) : [],
-    temperature === undefined ? [] : temperatureLimit(temperature, () => sensed.celsius),
+    maxTemperature === undefined ? [] : temperatureLimit(maxTemperature, () => sensed.celsius),
     hours === undefined ? [] : hoursLimit(hours, now),
     traffic === undefined ? [] : trafficLimit(traffic, month),
     disk === undefined ? [] : diskLimit(disk, () => sensed.dataBytes),

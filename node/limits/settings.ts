@@ -32,7 +32,7 @@ export const limitSettings = z.strictObject({
   mains: z.boolean().optional(),
   idle: z.number().min(1).max(1440).optional(),
   gpuFree: z.boolean().optional(),
-  temperature: z.number().min(30).max(120).optional(),
+  maxTemperature: z.number().min(30).max(120).optional(),
 })
 
 export type LimitSettings = z.output<typeof limitSettings>
@@ -76,12 +76,12 @@ export const LIMIT_FIELDS: readonly LimitField[] = [
   field(
     'threads',
     '<number>',
-    'CPU threads for inference',
+    'CPU threads of each engine',
     whole,
     numeral,
     (n) => `${n} of ${availableParallelism()} CPU threads`,
   ),
-  field('slots', '<number>', 'rollouts generated in parallel', whole, numeral, (n) => `${n} rollouts at a time`),
+  field('slots', '<number>', 'sequences that an engine generates in parallel', whole, numeral, (n) => `${n} rollouts at a time`),
   field(
     'priority',
     '<level>',
@@ -145,7 +145,7 @@ export const LIMIT_FIELDS: readonly LimitField[] = [
   field('gpuFree', null, 'pause while another program uses the GPU', 'on or off', yes, (on) =>
     on ? 'when no other program uses the GPU' : 'also with other programs on the GPU',
   ),
-  field('temperature', '<celsius>', 'pause above this temperature', span(30, 120), numeral, (n) => `below ${n} °C`),
+  field('maxTemperature', '<celsius>', 'pause above this temperature', span(30, 120), numeral, (n) => `below ${n} °C`),
 ]
 
 /** Returns the option of a limit: `gpu-free` for `gpuFree`. */

@@ -23,6 +23,8 @@ export type NodeErrorCode =
   | 'in_use'
   /** This machine has no base model yet. */
   | 'no_model'
+  /** This machine has no GPU for which the engine has a build, or the build cannot be installed. */
+  | 'no_gpu'
   /** The program cannot install a service on this system, or not this service. */
   | 'no_service'
   /** No group is on record, or the data directory no longer contains its adapter. */
@@ -39,7 +41,7 @@ export type NodeErrorCode =
   | 'bad_source'
   /** The Hugging Face hub rejects the upload, or the token is missing. */
   | 'bad_hub'
-  /** The user or the system ended the program. */
+  /** The owner ended the node, or changed what it may do. */
   | 'stopped'
   /** A folder was not pulled, or the signature of its manifest is invalid. */
   | 'bad_folder'
@@ -52,6 +54,3 @@ export type NodeErrorCode =
 
 /** An error of the node. */
 export class NodeError extends CodedError<NodeErrorCode> {}
-
-/** Returns the reason of an abort when a user or the system interrupts the program. */
-export const interrupted = (): NodeError => new NodeError('stopped', 'interrupted')

@@ -193,7 +193,7 @@ const CONSEQUENCES: Readonly<Record<RefusalConsequence, string>> = {
   audits: 'consequence: closer audits',
   quarantine: 'consequence: no leases for a while (quarantine)',
   exclusion:
-    'consequence: no more leases for this key (exclusion); `prove-node verify` repeats the check on this machine',
+    'consequence: no more leases for this key (exclusion); `prove-node verify-group` repeats the check on this machine',
 }
 
 /** Formats a verdict, and the earlier verdict that it replaces. */

@@ -15,6 +15,14 @@ export { MAX_SEED, MAX_TEMPERATURE } from './constants.js'
 export { EngineError, type EngineErrorCode } from './errors.js'
 export type { GgufHeader, GgufValue } from './gguf.js'
 export { readModelFile } from './gguf-file.js'
+export {
+  BUILD_MEGABYTES,
+  gpuOfThisMachine,
+  gpuPackages,
+  missingGpuPackages,
+  SEPARATE_BUILDS,
+  type SeparateBuild,
+} from './gpu-builds.js'
 export { DRAW, noiseOf } from './gumbel-max.js'
 export { hashFile } from './hash-file.js'
 export { estimateMemory } from './llama.js'

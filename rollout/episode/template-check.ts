@@ -180,7 +180,7 @@ export function adviceFor(tokenizer: Parameters<typeof checkModel>[0], modelPath
   const hasChatMl = end.length === 1 && tokenizer.isEndOfGeneration(end[0]!)
   const template = hasChatMl ? 'compact' : 'TEMPLATE.jinja'
   const which = hasChatMl ? 'one of this project' : 'one that writes its tools and calls in such a format'
-  return `Give it another chat template, ${which}: prove-coordinator base ${modelPath} --template ${template} --out prepared.gguf`
+  return `Give it another chat template, ${which}: prove-coordinator base ${modelPath} --chat-template ${template} --out prepared.gguf`
 }
 
 /** Renders the call with its result, and returns the text after the first user turn. */

@@ -46,7 +46,7 @@ export type VerificationCheck = CheckInput & {
 }
 
 /**
- * The verification checks, cheapest first. The coordinator, `prove-node verify` and the calibration run them in this order. A new
+ * The verification checks, cheapest first. The coordinator, `prove-node verify-group` and the calibration run them in this order. A new
  * check needs a row here, a file, a test and an attacker.
  */
 export const CHECKS = [

@@ -17,7 +17,7 @@ const PARTS: readonly Part[] = [
     title: 'No work at the moment',
     places: ['lease request'],
     advice:
-      'These codes answer a request for leases. At `complete` a node ends, unless it was started with `--stay`. Otherwise it asks again automatically: `no_work`, `not_registered`, `influence_cap` and `too_many_leases` need no action. For `uncalibrated`, ask the operator for a calibration of your backend, or start the node with `--cpu` if the CPU has one. For `quarantined`, look at your verdicts: a provable fault, several failed audits, or the sum of small choices led to it. After an exclusion only a new key gets work, unless the operator restores the reputation of the key. For `too_slow`, let the node use more threads or a GPU (`prove-node limits`, `prove-node doctor`), or join a run with a smaller model. Meanwhile the node still serves adapters, and with `--mirror` everything that is published, and `prove-node verify` still verifies its own groups. After six hours it measures its speed again. For `paused` no action is needed: the node resumes when the operator ends the pause. `banned` is the operator’s decision, and also the verdict on groups in progress: ask the operator.',
+      'These codes answer a request for leases. At `complete` a node ends, unless it was started with `--stay`. Otherwise it asks again automatically: `no_work`, `not_registered`, `influence_cap` and `too_many_leases` need no action. For `uncalibrated`, ask the operator for a calibration of your backend, or start the node with `--cpu` if the CPU has one. For `quarantined`, look at your verdicts: a provable fault, several failed audits, or the sum of small choices led to it. After an exclusion only a new key gets work, unless the operator restores the reputation of the key. For `too_slow`, let the node use more threads or a GPU (`prove-node limits`, `prove-node doctor`), or join a run with a smaller model. Meanwhile the node still serves adapters, and with `--mirror` everything that is published, and `prove-node verify-group` still verifies its own groups. After six hours it measures its speed again. For `paused` no action is needed: the node resumes when the operator ends the pause. `banned` is the operator’s decision, and also the verdict on groups in progress: ask the operator.',
   },
   {
     title: 'Messages and announcements',
@@ -29,7 +29,7 @@ const PARTS: readonly Part[] = [
     title: 'The group differs from its replay',
     places: [1, 2, 3],
     advice:
-      'The coordinator repeated every call and rebuilt every token, without tolerance. An honest node of the same version never gets these codes, so one of them is final for the key. Update the node, check that its environments are unchanged, and run `prove-node verify`, which repeats the comparison on your machine. If it finds the fault too, fix it and start again with a new data directory. If it passes, appeal: send the lease to the operator, who has your signed announcement and the body as proof (`evidence/`) and can repeat the comparison. `environment_nondeterministic` is not the node’s fault: the tasks of that environment are disabled.',
+      'The coordinator repeated every call and rebuilt every token, without tolerance. An honest node of the same version never gets these codes, so one of them is final for the key. Update the node, check that its environments are unchanged, and run `prove-node verify-group`, which repeats the comparison on your machine. If it finds the fault too, fix it and start again with a new data directory. If it passes, appeal: send the lease to the operator, who has your signed announcement and the body as proof (`evidence/`) and can repeat the comparison. `environment_nondeterministic` is not the node’s fault: the tasks of that environment are disabled.',
   },
   {
     title: 'The work is not new',
@@ -41,7 +41,7 @@ const PARTS: readonly Part[] = [
     title: 'The numbers do not fit the policy',
     places: [5, 6, 7],
     advice:
-      'An audit recomputed the log-probabilities under the announced policy and replayed the draws. Its thresholds hardly ever refuse honest work. A single refusal only causes closer audits, until 200 audits have passed for each. If it happens again, run `prove-node verify --calibration FILE` with the run’s calibration: it shows other drivers, a faulty GPU or another model file. A later audit can revoke an accepted group, which then loses its credit.',
+      'An audit recomputed the log-probabilities under the announced policy and replayed the draws. Its thresholds hardly ever refuse honest work. A single refusal only causes closer audits, until 200 audits have passed for each. If it happens again, run `prove-node verify-group --calibration FILE` with the run’s calibration: it shows other drivers, a faulty GPU or another model file. A later audit can revoke an accepted group, which then loses its credit.',
   },
   {
     title: 'Groups accepted without their body',
@@ -112,7 +112,7 @@ const HEAD = `# Verdicts and refusals
 \`npm run docs\` writes this page from \`proto/errors.ts\` and \`rollout/verification/checks.ts\`. [protocol.md](protocol.md), "Judging", describes the verification of groups.
 
 A node prints every verdict with its code, the meaning of the code, the coordinator's detail, and the consequence.
-\`prove-node verdicts\` lists all verdicts later, and \`prove-node verify\` verifies the last group again on your machine, with the same code.
+\`prove-node verdicts\` lists all verdicts later, and \`prove-node verify-group\` verifies the last group again on your machine, with the same code.
 
 *Gossip score*: such a message lowers the sender's score at its neighbours, until they ignore the sender. *Consequence* of a refused group:
 *closer audits*, more of the node's groups are recomputed; *quarantine*, no leases for an hour, the second time for a day, and the third time for

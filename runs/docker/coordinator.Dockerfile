@@ -4,10 +4,7 @@ RUN apt-get update \
   && apt-get install --yes --no-install-recommends python3 python3-venv \
   && rm -rf /var/lib/apt/lists/*
 COPY prove-swarm-*.tgz /tmp/prove-swarm.tgz
-# A coordinator only evaluates text with the engine, so it needs no GPU build.
 RUN npm install --global --prefix /opt/prove --no-audit --no-fund /tmp/prove-swarm.tgz \
-  && rm -rf /opt/prove/lib/node_modules/prove-swarm/node_modules/@node-llama-cpp/linux-*-cuda* \
-    /opt/prove/lib/node_modules/prove-swarm/node_modules/@node-llama-cpp/linux-*-vulkan \
   && useradd --uid 10001 --create-home prove \
   && install --directory --owner prove --group prove --mode 0700 /data
 ENV PATH=/opt/prove/bin:${PATH}

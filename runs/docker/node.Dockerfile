@@ -7,13 +7,9 @@ FROM node:22.21.1-bookworm-slim AS plain
 FROM plain AS program
 ARG ENGINE
 COPY prove-swarm-*.tgz /tmp/prove-swarm.tgz
-# The engine has a prebuilt package for each backend. The unused packages take up to 640 MB.
+# The package contains the engine's build for CPUs. The others are separate packages.
 RUN npm install --global --prefix /opt/prove --no-audit --no-fund /tmp/prove-swarm.tgz \
-  && for other in cuda vulkan; do \
-    if [ "${other}" != "${ENGINE}" ]; then \
-      rm -rf /opt/prove/lib/node_modules/prove-swarm/node_modules/@node-llama-cpp/linux-*-"${other}"*; \
-    fi; \
-  done
+  && if [ "${ENGINE}" != cpu ]; then /opt/prove/bin/prove-node setup --backend "${ENGINE}" --yes; fi
 
 FROM plain AS base-cpu
 

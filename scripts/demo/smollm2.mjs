@@ -83,7 +83,7 @@ export async function runDemo({ seed, versions, tasks, samples }, { folder, stop
     left.note('training')
     await writeFile(join(folder, 'run.yaml'), JSON.stringify(runConfig({ seed, versions }, base), null, 2))
     const warmStart = join(models, 'warm-start')
-    await runProgram('coordinator', ['warm-start', '--config', 'run.yaml', '--from', warmStart], {
+    await runProgram('coordinator', ['warm-start', '--config', 'run.yaml', '--reuse', warmStart], {
       ...{ folder, signal, log: 'warm-start.log' },
     })
     const adapter = await runSwarm({

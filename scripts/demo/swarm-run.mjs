@@ -65,7 +65,7 @@ export async function runSwarm({ folder, nodes, nodeFlags, model, stop, view }) 
     const adapter = join(folder, 'adapter')
     await execa(
       process.execPath,
-      [bin('node'), 'adapters', 'pull', joinAddress, adapter, '--data-dir', join(folder, 'researcher')],
+      [bin('node'), 'adapters', 'pull', adapter, joinAddress, '--data-dir', join(folder, 'researcher')],
       { cancelSignal: stop.signal },
     )
     const gpu = !nodeFlags.includes('--cpu')

@@ -79,6 +79,8 @@ export const SUITES = {
       command('biome', [], bin('biome'), ['ci', '--colors=off', '.']),
       command('prose', [], process.execPath, ['scripts/prose.mjs']),
       command('imports', [], 'npm', ['run', '--silent', 'imports']),
+      command('workflows', [], process.execPath, ['scripts/lint-workflows.mjs']),
+      command('release files', [], process.execPath, ['scripts/release-files.mjs']),
       command('ruff', ['python'], process.execPath, ['scripts/lint-python.mjs']),
       ...[TRAINER, WORLDS].map((folder) =>
         command(`pyright ${folder}`, ['python'], bin('pyright'), [

@@ -1,4 +1,4 @@
-import { parseOrExplain } from '../../common/cli/index.js'
-import { serverProgram } from './commands/program.js'
+import { runProgram } from '../../common/cli/index.js'
+import { PROGRAM } from './commands/program.js'
 
-await parseOrExplain(serverProgram())
+await runProgram(PROGRAM)

@@ -16,7 +16,7 @@ const PROMPT = Array.from({ length: 60 }, (_, i) => (i * 37) % 256)
 /**
  * Measures the cost of Gumbel-max sampling compared with the forward pass: CPU time of one thread per token, the least of some
  * repeats. Compares sampling with feeding as many tokens without reading their distributions, the noise of a whole vocabulary alone,
- * and the expected mismatch of a token for `prove-node verify`.
+ * and the expected mismatch of a token for `prove-node verify-group`.
  */
 export async function run(): Promise<{ results: BenchResult[] }> {
   const options = { modelPath: MODEL, threads: 1, contextSize: 256, slots: SLOTS, gpu: false } as const

@@ -53,7 +53,7 @@ export async function run(): Promise<{ versions: Readonly<Record<string, string>
 }
 
 const ourServer = (tasks: string): Promise<ServedProgram> =>
-  startServer(process.execPath, [program, 'env', '--dataset', tasks, '--http', '0', '--end-with-stdin'])
+  startServer(process.execPath, [program, 'env', '--dataset', tasks, '--port', '0', '--end-with-stdin'])
 
 async function withServer<T>(starting: Promise<ServedProgram>, use: (server: ServedProgram) => Promise<T>): Promise<T> {
   const server = await starting

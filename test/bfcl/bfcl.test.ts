@@ -81,7 +81,7 @@ test('a killed measurement continues with the missing cases, and scores like an 
 
 test('an unknown category and a server that cannot start are named', async ({ folder }) => {
   const unknown = await lab(folder, 'bfcl', '--model', model, '--category', 'web_search_base')
-  assert.is(unknown.exitCode, 1)
+  assert.is(unknown.exitCode, 2)
   assert.match(unknown.stderr, /Allowed choices are simple_python, simple_java/)
   const adapter = ['--adapter', join(checkout, 'package.json'), '--no-base', '--cases', '1']
   const broken = await lab(folder, 'bfcl', '--model', model, ...adapter, '--category', 'multiple', '--out', 'broken')

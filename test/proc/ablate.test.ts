@@ -37,7 +37,7 @@ test('ablate trains a policy per variant and compares them; after a stop the sam
   const stopped = await first
   assert.is(stopped.exitCode, 130, stopped.stderr)
   assert.match(stopped.stderr, /1 of 2: base, seed 0/)
-  assert.match(stopped.stderr, /stopped; run the same command again to resume/)
+  assert.match(stopped.stderr, /interrupted: run the same command again to resume/)
   const done = await ablate()
   assert.is(done.exitCode, 0, done.stderr)
   assert.match(done.stdout, /\| no-name \| 1 \|/)

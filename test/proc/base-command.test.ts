@@ -27,7 +27,7 @@ const run = (cwd: string, ...args: string[]) =>
   execa(process.execPath, [join(checkout, 'bin', 'prove-coordinator.cjs'), ...args], { cwd, reject: false })
 
 test('a published file becomes a base, twice with the same bytes, and init proposes its format', async ({ folder }) => {
-  const first = await run(folder, 'base', 'published.gguf', '--template', 'compact', '--out', 'a.gguf', '--json')
+  const first = await run(folder, 'base', 'published.gguf', '--chat-template', 'compact', '--out', 'a.gguf', '--json')
   assert.is(first.exitCode, 0, first.stderr)
   const found = JSON.parse(first.stdout)
   assert.is(found.prepared.sha256, await hashFile(join(folder, 'a.gguf')))
@@ -36,13 +36,13 @@ test('a published file becomes a base, twice with the same bytes, and init propo
     ['hermes', 'qwen3', 2, 'compact'],
   )
   assert.ok(found.memory.oneSlot < found.memory.group)
-  const second = await run(folder, 'base', 'published.gguf', '--template', 'compact', '--out', 'b.gguf')
+  const second = await run(folder, 'base', 'published.gguf', '--chat-template', 'compact', '--out', 'b.gguf')
   assert.match(second.stdout, new RegExp(`SHA-256 +${found.prepared.sha256}`))
   const tokenizer = await openTokenizer(join(folder, 'a.gguf'))
   const compact = await readFile(join(checkout, 'models', 'templates', 'compact.jinja'), 'utf8')
   assert.is(tokenizer.chatTemplate, compact)
   await tokenizer.close()
-  const made = await run(folder, 'init', '.', '--yes', '--base', 'a.gguf')
+  const made = await run(folder, 'init', '.', '--yes', '--model', 'a.gguf')
   assert.is(made.exitCode, 0, made.stderr)
   assert.match(await readFile(join(folder, 'run.yaml'), 'utf8'), /^ {2}toolCallFormat: hermes$/m)
 })
@@ -53,10 +53,10 @@ test('a base without tools in its template is refused by base and init, with the
   const plain =
     "{% for message in messages %}{{ '<|im_start|>' + message.role + '\\n' + message.content + '<|im_end|>\\n' }}{% endfor %}{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}"
   await writeFile(join(folder, 'plain.jinja'), plain)
-  const refused = await run(folder, 'base', 'published.gguf', '--template', 'plain.jinja', '--out', 'c.gguf')
+  const refused = await run(folder, 'base', 'published.gguf', '--chat-template', 'plain.jinja', '--out', 'c.gguf')
   assert.is(refused.exitCode, 2)
   assert.match(refused.stderr, /hermes: its prompts do not name the tool/)
-  assert.match(refused.stderr, /prove-coordinator base \S+published.gguf --template compact --out/)
+  assert.match(refused.stderr, /prove-coordinator base \S+published.gguf --chat-template compact --out/)
   assert.not.ok(existsSync(join(folder, 'c.gguf')))
 })
 
@@ -69,7 +69,7 @@ test('what would overwrite a file, or is no model, changes nothing and says what
     [['published.gguf', '--out', 'no/folder.gguf'], /there is no folder/],
     [['published.gguf', '--keep'], /are for a new file: name it with --out/],
     [
-      ['published.gguf', '--template', 'nothing', '--out', 'd.gguf'],
+      ['published.gguf', '--chat-template', 'nothing', '--out', 'd.gguf'],
       /no such file, and this package has code-block, compact/,
     ],
     [['published.gguf', '--tool-call-format', 'granite', '--out', 'd.gguf'], /Choose a format that it fits: hermes/],

@@ -119,10 +119,25 @@ const COMMAND_LINES: readonly (readonly [string, 'coordinator' | 'lab' | 'node',
   ['adapters of a coordinator that is away', 'node', ['adapters', 'list', DEAD_END, '--data-dir', 'n'], /unreachable/],
   ['a key that cannot be imported', 'node', ['identity', 'import', 'abc', '--data-dir', 'n'], /not_a_key/],
   ['a command that does not exist', 'node', ['dance'], /unknown command 'dance'/],
-  ['no configuration', 'coordinator', ['start'], /required option '--config/],
-  ['a missing configuration', 'coordinator', ['start', '--config', 'gone.yaml'], /gone\.yaml: ENOENT/],
-  ['no base model', 'coordinator', ['init'], /init: give --base, a GGUF file, or --base demo/],
-  ['a base model that is none', 'coordinator', ['init', 'x', '--base', 'notes.txt'], /model_refused.*notes\.txt.*GGUF/],
+  [
+    'no configuration',
+    'coordinator',
+    ['start'],
+    /run\.yaml: there is no such file: run the command in the folder of run\.yaml/,
+  ],
+  [
+    'a missing configuration',
+    'coordinator',
+    ['start', '--config', 'gone.yaml'],
+    /gone\.yaml: there is no such file.*--config/,
+  ],
+  ['no base model', 'coordinator', ['init'], /init: give --model, a GGUF file, or --model demo/],
+  [
+    'a base model that is none',
+    'coordinator',
+    ['init', 'x', '--model', 'notes.txt'],
+    /model_refused.*notes\.txt.*GGUF/,
+  ],
   [
     'an adapter that is missing',
     'lab',
@@ -146,7 +161,7 @@ const COMMAND_LINES: readonly (readonly [string, 'coordinator' | 'lab' | 'node',
   [
     'two names for two policies in one option',
     'lab',
-    ['profile', '--model', model, '--adapter', 'x', 'y', '--dataset', 'tasks', '--label', 'mine'],
+    ['card', '--model', model, '--adapter', 'x', 'y', '--dataset', 'tasks', '--label', 'mine'],
     /--label names one policy, and there are 2: name each one/,
   ],
   ['an unknown environment', 'lab', ['synthesize', '--out', 'x', '--environments', 'zoo'], /No environment "zoo"/],
@@ -200,7 +215,7 @@ test('a configuration that is no YAML is named with the place of the mistake', a
 })
 
 test('a new run.yaml is written for the data set that is there, and never over another one', async () => {
-  const args = ['init', 'fresh', '--base', model, '--dataset', join(folder, 'tasks'), '--operator', 'Ada']
+  const args = ['init', 'fresh', '--model', model, '--dataset', join(folder, 'tasks'), '--operator', 'Ada']
   const program = join(checkout, 'dist', 'coordinator', 'main.js')
   const { stdout } = await execa(process.execPath, [program, ...args], { cwd: folder, timeout: PATIENCE_MS })
   assert.match(stdout, /fresh\/run\.yaml is written and valid[\s\S]*prove-coordinator start --config fresh\/run\.yaml/)
@@ -219,12 +234,12 @@ test('a set-up without a Python that can be used says what to install', async ()
   const { code, stderr } = await failure(
     'coordinator',
     'setup',
-    '--into',
+    '--venv',
     'python',
     '--python',
     join(folder, 'no-python'),
   )
-  assert.is(code, 2)
+  assert.is(code, 1)
   assert.match(stderr, /^prove-coordinator: no_python: Python 3\.10 or newer .* was not found: install it/)
 })
 

@@ -59,8 +59,8 @@ test('verify exits with status 1 at the first example that does not reproduce, a
   assert.match(stderr, new RegExp(`^prove-lab: other_response: changed\\.jsonl, line 2: task ${id}: call 0`))
 })
 
-/** Unreadable data sets and wrong commands: all exit with status 2 and one line. */
-const REFUSED: readonly (readonly [string, () => Promise<string[]>, RegExp])[] = [
+/** Unreadable data sets, and wrong commands. */
+const REFUSED: readonly (readonly [string, () => Promise<string[]>, RegExp, status?: 2])[] = [
   ['a missing path', async () => ['verify', join(folder, 'nowhere')], /missing_file/],
   ['a folder without a data set', async () => ['verify', folder], /missing_file: .*manifest\.json/],
   [
@@ -78,15 +78,16 @@ const REFUSED: readonly (readonly [string, () => Promise<string[]>, RegExp])[] =
     'two options that exclude each other',
     async () => ['inspect', train, '--index', '1', '--task', 'a'],
     /both --task and --index/,
+    2,
   ],
-  ['no path', async () => ['verify'], /missing required argument/],
-  ['an unknown command', async () => ['admire', train], /unknown command/],
+  ['no path', async () => ['verify'], /missing required argument/, 2],
+  ['an unknown command', async () => ['admire', train], /unknown command/, 2],
 ]
 
-for (const [what, args, message] of REFUSED) {
-  test(`${what} exits with status 2`, async () => {
+for (const [what, args, message, status = 1] of REFUSED) {
+  test(`${what} exits with status ${status}`, async () => {
     const { code, stdout, stderr } = await dataset(...(await args()))
-    assert.equal([code, stdout], [2, ''], stderr)
+    assert.equal([code, stdout], [status, ''], stderr)
     assert.match(stderr, message)
     assert.is(stderr.trim().split('\n').length, 1, stderr)
   })

@@ -51,7 +51,7 @@ test('an interrupted evaluation says how to resume, and ends with the bytes of a
 }) => {
   const asked = await interrupted(folder, 'SIGINT')
   assert.is(asked.exitCode, 130, asked.stderr)
-  assert.match(asked.stderr, /stopped; run the same command again to resume$/)
+  assert.match(asked.stderr, /interrupted: run the same command again to resume$/)
   assert.is((await interrupted(folder, 'SIGKILL')).signal, 'SIGKILL')
   const resumed = await lab(folder, ...COMPARISON, '--out', 'stopped')
   assert.is(resumed.exitCode, 0, resumed.stderr)
@@ -86,7 +86,7 @@ test('a served policy is measured in the same episodes, next to its own file', a
     assert.ok(solved!.mean > 0.5, run.stdout)
     assert.ok(calls!.mean > 0)
     assert.ok(served!.overall.sampled)
-    const profile = await lab(folder, 'profile', '--url', url, '--label', 'served', ...settings.slice(0, -1))
+    const profile = await lab(folder, 'card', '--url', url, '--label', 'served', ...settings.slice(0, -1))
     assert.is(profile.exitCode, 0, profile.stderr)
     assert.match(profile.stdout, /\| served \| 4 \| 1 \| 1 \|/)
   })
@@ -95,7 +95,7 @@ test('a served policy is measured in the same episodes, next to its own file', a
 test('a profile is written into the card, and replaced when the policy is measured again', async ({ folder }) => {
   const profile = (label: string, ...more: readonly string[]) =>
     lab(
-      ...([folder, 'profile', '--model', model, '--dataset', 'tasks', '--label', label, '--samples', '0'] as const),
+      ...([folder, 'card', '--model', model, '--dataset', 'tasks', '--label', label, '--samples', '0'] as const),
       ...['--tasks', '4', '--workers', '1', ...more],
     )
   const first = await profile('demo base')

@@ -89,7 +89,7 @@ async function prove(...args: string[]): Promise<{ code: number | undefined; std
   })
   return { code: exitCode, stdout, stderr }
 }
-const verify = (...more: string[]) => prove('verify', '--data-dir', dataDir, '--model', model, '--cpu', ...more)
+const verify = (...more: string[]) => prove('verify-group', '--data-dir', dataDir, '--model', model, '--cpu', ...more)
 
 interface Report {
   readonly verdicts: readonly Verdict[]
@@ -136,7 +136,7 @@ test('an honest group passes verification by its node: seed, replay and all samp
   ])
   assert.match(found.checks[6]!.detail, /tokens, claimed log-probabilities 0\.00\d* nats off on average/)
   const file = join(machine.folder, 'group.json')
-  const { code, stdout } = await verify('--save', file)
+  const { code, stdout } = await verify('--out', file)
   assert.is(code, 0)
   const published = readPublished(await readFile(file, 'utf8'), (id) => {
     throw new Error(`the task ${id} is not in the file`)
@@ -157,11 +157,11 @@ test('an honest group passes every check with the thresholds of the demo model',
 })
 
 test('thresholds of another run, a missing folder and another base model give one-line errors', async () => {
-  const nowhere = await prove('verify', '--data-dir', join(machine.folder, 'nobody'), '--model', model, '--cpu')
+  const nowhere = await prove('verify-group', '--data-dir', join(machine.folder, 'nobody'), '--model', model, '--cpu')
   assert.is(nowhere.code, 1)
   assert.match(nowhere.stderr, /^prove-node: nothing_kept: no node has worked in /)
   const tiny = join(checkout, 'test/fixtures/tiny/base.gguf')
-  const other = await prove('verify', '--data-dir', dataDir, '--model', tiny, '--cpu')
+  const other = await prove('verify-group', '--data-dir', dataDir, '--model', tiny, '--cpu')
   assert.is(other.code, 1)
   assert.match(other.stderr, /^prove-node: wrong_base: the group was generated with prove-demo-base/)
   const file = join(machine.folder, 'thresholds.json')

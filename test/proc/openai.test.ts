@@ -143,7 +143,14 @@ async function workAsAgent(url: string, how: 'generate' | 'stream'): Promise<voi
 }
 
 test('OpenAI’s client for Python and an agent of the AI SDK find in prove-node serve what they expect', () => {
-  const model = ['--model', `${checkout}/models/demo/prove-demo-base-f16.gguf`, '--name', 'demo', '--context', '1024']
+  const model = [
+    '--model',
+    `${checkout}/models/demo/prove-demo-base-f16.gguf`,
+    '--model-name',
+    'demo',
+    '--context',
+    '1024',
+  ]
   return withServedModel(model, { cwd: checkout, env: {} }, async (url) => {
     await askFromPython(url)
     for (const how of ['generate', 'stream'] as const) await workAsAgent(url, how)

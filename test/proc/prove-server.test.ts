@@ -172,7 +172,7 @@ test('several environments are served together, and a repeated name has no effec
   }))
 
 test('over HTTP the program prints its address, accepts a seed per client, and ends cleanly on a signal', async () => {
-  const server = execa(process.execPath, [program, 'calendar', '--http', '0', '--seed', '4'], {
+  const server = execa(process.execPath, [program, 'calendar', '--port', '0', '--seed', '4'], {
     reject: false,
     timeout: PATIENCE_MS,
   })
@@ -187,9 +187,9 @@ test('over HTTP the program prints its address, accepts a seed per client, and e
     }
     assert.is(answers[0], answers[1])
     assert.is.not(answers[0], answers[2])
-    const second = await run('email', '--http', new URL(url).port)
+    const second = await run('email', '--port', new URL(url).port)
     assert.is(second.exitCode, 1)
-    assert.match(second.stderr, /cannot listen on 127\.0\.0\.1, port \d+: .*EADDRINUSE/)
+    assert.match(second.stderr, /bad_listen: 127\.0\.0\.1, port \d+: .*EADDRINUSE.*choose another with --port/)
   } finally {
     server.kill('SIGTERM')
   }
@@ -200,7 +200,7 @@ test('over HTTP the program prints its address, accepts a seed per client, and e
 
 test('a wrong port exits with status 2 and the valid range', async () => {
   for (const port of ['-1', '65536', 'http', '']) {
-    const { exitCode, stderr } = await run('banking', `--http=${port}`)
+    const { exitCode, stderr } = await run('banking', `--port=${port}`)
     assert.is(exitCode, 2, `port "${port}"`)
     assert.match(stderr, /a port from 0 to 65535/)
   }

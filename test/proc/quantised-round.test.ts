@@ -116,10 +116,10 @@ test('it is leased, audited, trained, published, and loaded by its volunteer', (
   assert.equal(events.filter((event) => event.type === 'published').length, 2)
 })
 
-test('`prove-node verify` verifies its group with the caches of the run, and not with thresholds for others', async (round) => {
+test('`prove-node verify-group` verifies its group with the caches of the run, and not with thresholds for others', async (round) => {
   const { on, model, calibration } = round
   const verify = (file: string) => {
-    const args = ['verify', '--data-dir', join(on.folder, 'run', 'ann'), '--model', model, '--calibration', file]
+    const args = ['verify-group', '--data-dir', join(on.folder, 'run', 'ann'), '--model', model, '--calibration', file]
     return execa(process.execPath, [join(checkout, 'dist', 'node', 'main.js'), ...args, '--cpu', '--json'])
   }
   const { checks } = JSON.parse((await verify(calibration)).stdout) as { checks: { outcome: string }[] }

@@ -245,7 +245,7 @@ test('two runs side by side do not disturb each other, and their adapters can be
     [...listed.keys()],
     ['adapter', 'peft-weights', 'peft-config', 'base-config', 'provenance', 'model-signature'],
   )
-  const { stdout: pulled } = await adapters('pull', east.address, 'pulled', '--data-dir', 'researcher')
+  const { stdout: pulled } = await adapters('pull', 'pulled', east.address, '--data-dir', 'researcher')
   const step = join(east.dataDir, 'jobs', 'steps', 'step-1')
   const FILES = [
     ['adapter', 'adapter.gguf', join(step, 'adapter.gguf')],

@@ -44,7 +44,7 @@ test.before(async () => {
 })
 test.after(() => rm(folder, { recursive: true, force: true }))
 
-const flags = ['env', '--dataset', 'set', '--http', '0']
+const flags = ['env', '--dataset', 'set', '--port', '0']
 const options = { reject: false, timeout: PATIENCE_MS, cwd: '' } as const
 const run = (...args: string[]) =>
   execa(process.execPath, [program, ...args], { ...options, cwd: folder, stdin: 'ignore' })
@@ -210,8 +210,8 @@ test('a missing or unusable model is reported in one line before serving', async
   assert.match(why, /^prove-server: the language model's server does not list its models/)
   assert.is((await refused(...flags, '--user-simulator-model', 'gone.gguf'))[0], 1)
   assert.is((await refused(...flags, '--user-simulator', url, '--user-simulator-model', 'gone.gguf'))[0], 2)
-  const [page, hint] = await refused('play', '--http', '0', '--user-simulator', url)
-  assert.equal([page, /remove --http/.test(hint)], [2, true])
+  const [page, hint] = await refused('play', '--port', '0', '--user-simulator', url)
+  assert.equal([page, /remove --port/.test(hint)], [2, true])
 })
 
 test.run()

@@ -94,7 +94,17 @@ test('an operator sets it up, watches, steers, moves and exports it; a researche
   const byConfig = ['--config', 'my-run/run.yaml']
 
   const next = await operator.type('coordinator', [
-    ...['init', 'my-run', '--yes', '--base', 'demo', '--operator', 'Ada Lovelace', '--purpose', 'A walk through a run'],
+    ...[
+      'init',
+      'my-run',
+      '--yes',
+      '--model',
+      'demo',
+      '--operator',
+      'Ada Lovelace',
+      '--purpose',
+      'A walk through a run',
+    ],
   ])
   assert.match(next, /prove-lab synthesize --out my-run\/tasks --profile demo/)
   assert.match(next, /prove-coordinator start --config my-run\/run\.yaml/)
@@ -223,8 +233,8 @@ test('an operator sets it up, watches, steers, moves and exports it; a researche
   assert.match(await researcher.refused('node', ['adapters', 'list', invitation]), /unreachable/)
   const port = (await readFile(join(on.folder, 'ann', 'listen.port'), 'utf8')).trim()
   const mirror = ['--from', `/ip4/127.0.0.1/tcp/${port}/p2p/${annKey}`]
-  const version = ['--version', String(wanted)]
-  await researcher.type('node', ['adapters', 'pull', invitation, 'my-adapter', ...version, ...mirror])
+  const version = ['--policy-version', String(wanted)]
+  await researcher.type('node', ['adapters', 'pull', 'my-adapter', invitation, ...version, ...mirror])
   await stop(ann)
   const checked = await researcher.type('node', ['adapters', 'verify', 'my-adapter', '--run', invitation])
   assert.match(checked, new RegExp(`^version ${wanted} of prove-demo`))

@@ -128,7 +128,7 @@ test('a finished warm start begins another run, and full tuning writes a new bas
   const saved = join(own, 'finished')
   const made = await warmStart(await write('first'), ...FEW_STEPS, '--out', saved)
   assert.equal(made.exitCode, 0, made.stderr)
-  const adopted = await warmStart(await write('second'), '--from', saved)
+  const adopted = await warmStart(await write('second'), '--reuse', saved)
   assert.equal(adopted.exitCode, 0, adopted.stderr)
   const [first, second] = [await stepOf('first'), await stepOf('second')]
   assert.deepEqual(second.warmStart, first.warmStart)
@@ -141,9 +141,9 @@ test('a finished warm start begins another run, and full tuning writes a new bas
   assert.equal(record.baseSha256, await hashFile(model))
   const engine = await openEngine({ modelPath: merged, threads: 1, contextSize: 64, slots: 1, gpu: false })
   await engine.close()
-  assert.equal((await warmStart(await write('fourth'), '--from', on.folder)).exitCode, 2)
+  assert.equal((await warmStart(await write('fourth'), '--reuse', on.folder)).exitCode, 2)
   await writeFile(join(saved, 'record.json'), '{"schema":1,"warmStart":null}')
-  const damaged = await warmStart(await write('fifth'), '--from', saved)
+  const damaged = await warmStart(await write('fifth'), '--reuse', saved)
   assert.equal(damaged.exitCode, 2)
   assert.match(
     damaged.stderr,

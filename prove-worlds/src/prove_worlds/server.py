@@ -33,7 +33,7 @@ class Server:
     """
 
     def __init__(self, dataset: str | Path, *, program: str | Path | Sequence[str], timeout_s: float) -> None:
-        command = [*command_of(program), "env", "--dataset", str(dataset), "--http", "0", "--end-with-stdin"]
+        command = [*command_of(program), "env", "--dataset", str(dataset), "--port", "0", "--end-with-stdin"]
         try:
             self._process = subprocess.Popen(
                 command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE

@@ -1,7 +1,7 @@
 // A small environment: things that are lent and given back. It is plain JavaScript and needs no build.
 //
 //   prove-server check .          checks it
-//   prove-server . --http 8080    serves it over MCP
+//   prove-server . --port 8080    serves it over MCP
 //
 // It is made with the kit. It may have more files, and it imports nothing else. How users ask for its tools is in speech.yaml.
 

@@ -11,11 +11,19 @@ import { REWARD_SIGNALS, type RewardSignal } from '../reward-signal.js'
 import { serveEpisodes } from '../serve.js'
 import { readTasks } from '../tasks.js'
 import { type UserOptions, userSimulatorFor, userSimulatorSummary, withUserOptions } from '../user-simulator/options.js'
-import { countOption, interruption, originOption, portOption, rewardOption, stdinEnded } from './options.js'
+import {
+  countOption,
+  interruption,
+  ListenError,
+  originOption,
+  portOption,
+  rewardOption,
+  stdinEnded,
+} from './options.js'
 
 interface EnvOptions extends UserOptions {
   readonly dataset: string
-  readonly http: number
+  readonly port: number
   readonly host: string
   readonly allowHost: string[]
   readonly allowOrigin: string[]
@@ -29,9 +37,9 @@ interface EnvOptions extends UserOptions {
 
 export function addEnvCommand(program: Command): void {
   withUserOptions(withEnvironmentFolders(program.command('env')))
-    .description('serve the tasks of a data set as episodes with tools, user turns and rewards, for any trainer')
-    .requiredOption('--dataset <folder>', 'data set from prove-lab synthesize')
-    .option('--http <port>', 'port to listen on; 0: any free port', portOption, 8080)
+    .description('Serve the tasks of a data set as episodes with tools, user turns and rewards, for any trainer')
+    .requiredOption('--dataset <folder>', 'data set, from prove-lab synthesize')
+    .option('--port <number>', 'port to listen on; 0: any free port', portOption, 8080)
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option('--allow-host <names...>', 'additional host names that clients may use', [])
     .option('--allow-origin <origin>', 'web origin whose pages may send requests; repeatable', originOption, [])
@@ -44,7 +52,9 @@ export function addEnvCommand(program: Command): void {
         .choices(REWARD_SIGNALS)
         .default('final'),
     )
-    .addOption(new Option('--split <name>', 'split of requests without a split').choices(SPLITS).default('train'))
+    .addOption(
+      new Option('--split <name>', 'split of the data set, for requests without one').choices(SPLITS).default('train'),
+    )
     .option('--max-episodes <number>', 'most open episodes', countOption, EPISODE_SERVER_LIMITS.episodes)
     .option(
       '--max-episodes-per-client <number>',
@@ -76,7 +86,7 @@ async function serveUntil(stopped: AbortSignal, options: EnvOptions): Promise<vo
   const tasks = await readTasks(options.dataset, environments, stopped).catch(unlessStopped)
   const simulator = await userSimulatorFor(options, say, stopped).catch(unlessStopped)
   if (!tasks || simulator === null) return
-  const { host, http: port, maxEpisodes, maxEpisodesPerClient: maxPerClient } = options
+  const { host, port, maxEpisodes, maxEpisodesPerClient: maxPerClient } = options
   const service = {
     tasks,
     episodes: createEpisodes(createTaskRuntime(environments), {
@@ -87,8 +97,7 @@ async function serveUntil(stopped: AbortSignal, options: EnvOptions): Promise<vo
   }
   const { allowHost: allowedHosts, allowOrigin: allowedOrigins } = options
   const served = await serveEpisodes(service, { host, port, allowedHosts, allowedOrigins }).catch((error: Error) => {
-    say(`cannot listen on ${host}, port ${port}: ${error.message}; choose another with --http or --host`)
-    process.exit(1)
+    throw new ListenError(host, port, error)
   })
   const counts = tasks.splits.map((name) => `${tasks.count(name)} ${name}`).join(', ')
   say(`${tasks.title}: tasks ${counts}; episodes at ${served.origin}`)

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { type Command, InvalidArgumentError } from 'commander'
-import { countOf } from '../../../common/errors/index.js'
+import { countOf, UsageError } from '../../../common/errors/index.js'
 import { environmentNames, environmentsNamed, loadEnvironments, namesEnvironment } from '../../catalogue.js'
 import { describeEnvironment } from '../../describe.js'
 import { withEnvironmentFolders } from '../../environment-option.js'
@@ -12,7 +12,7 @@ import {
   serveHttp,
   serveStdio,
 } from '../../kernel/index.js'
-import { countOption, interruption, originOption, portOption, WRONG_USAGE } from './options.js'
+import { countOption, interruption, ListenError, originOption, portOption } from './options.js'
 
 const seedOption = (text: string): number => {
   // `Number` alone would parse the empty text of an unset shell variable as 0.
@@ -20,14 +20,14 @@ const seedOption = (text: string): number => {
   return Number(text)
 }
 
-/** Returns the named environments, or ends the process if a name is unknown. @throws EnvironmentFolderError */
+/** Returns the named environments. @throws UsageError for an unknown name; EnvironmentFolderError */
 async function environmentsOf(names: readonly string[]): Promise<Environment[]> {
   const unknown = names.find((name) => !namesEnvironment(name))
   if (unknown === undefined) return environmentsNamed(names)
-  process.stderr.write(
-    `prove-server: no environment "${unknown}". Choose from ${environmentNames().join(', ')}, or give the folder of your own environment, such as ./${unknown}.\n`,
+  throw new UsageError(
+    'usage',
+    `no environment "${unknown}": choose from ${environmentNames().join(', ')}, or give the folder of your own environment, such as ./${unknown}`,
   )
-  return process.exit(WRONG_USAGE)
 }
 
 async function list(): Promise<void> {
@@ -43,7 +43,7 @@ async function list(): Promise<void> {
 
 interface ServeOptions {
   seed: number
-  http?: number
+  port?: number
   host: string
   allowHost: string[]
   allowOrigin: string[]
@@ -56,12 +56,12 @@ async function serveEnvironments(names: string[], options: ServeOptions): Promis
   const seedStates = createSeedStateCache()
   const open = (environment: Environment, seed = options.seed) => seedStates.open(environment, seed)
   const offered = `${offer.environments.map(({ name }) => name).join(', ')}, seed ${options.seed}, ${countOf(offer.tools.length, 'tool')}`
-  if (options.http === undefined) {
+  if (options.port === undefined) {
     process.stderr.write(`prove-server: ${offered}, MCP on stdio\n`)
     return serveStdio(offer, open, options.seed)
   }
   const stopped = interruption()
-  const { http: port, host, allowHost: allowedHosts, allowOrigin: allowedOrigins } = options
+  const { port, host, allowHost: allowedHosts, allowOrigin: allowedOrigins } = options
   const { maxSessions, maxSessionsPerClient } = options
   const served = await serveHttp(offer, open, {
     port,
@@ -72,43 +72,46 @@ async function serveEnvironments(names: string[], options: ServeOptions): Promis
     ...(maxSessionsPerClient === undefined ? {} : { maxSessionsPerClient }),
     ...(maxSessions === undefined ? {} : { maxSessions }),
   }).catch((error: Error) => {
-    process.stderr.write(
-      `prove-server: cannot listen on ${host}, port ${port}: ${error.message}; choose another with --http or --host\n`,
-    )
-    process.exit(1)
+    throw new ListenError(host, port, error)
   })
   process.stderr.write(`prove-server: ${offered}, MCP at ${served.url}\n`)
   await once(stopped, 'abort')
   await served.close()
 }
 
-export function addEnvironmentCommands(program: Command): void {
-  withEnvironmentFolders(program.command('list')).description('list the environments').action(list)
+export function addListCommand(program: Command): void {
+  withEnvironmentFolders(program.command('list')).description('List the environments').action(list)
+}
 
+export function addDescribeCommand(program: Command): void {
   program
     .command('describe')
-    .description('describe an environment in Markdown: tools, failures and dependency graph')
+    .description('Describe an environment in Markdown: tools, failures and dependency graph')
     .argument('<environment>', 'name from the list, or folder of your own environment')
     .action(async (name: string) => {
       for (const environment of await environmentsOf([name]))
         process.stdout.write(`${describeEnvironment(environment)}\n`)
     })
+}
 
-  withEnvironmentFolders(program.command('serve', { isDefault: true }))
-    .description('serve environments over MCP, on stdin and stdout or with --http; the word "serve" is optional')
+export function addMcpCommand(program: Command): void {
+  withEnvironmentFolders(program.command('mcp', { isDefault: true }))
+    .description(
+      'Serve environments over MCP, on stdin and stdout or with --port over HTTP; the word "mcp" is optional',
+    )
     .argument('[environments...]', 'names from the list, or folders of your own environments; none: list them')
     .option(
       '--seed <number>',
-      'seed of the environments; an HTTP client can choose its own with ?seed=N',
+      'seed of random choices, of the environments; an HTTP client can choose its own with ?seed=N',
       seedOption,
       0,
     )
-    .option('--http <port>', 'serve streamable HTTP at /mcp on this port; 0: any free port', portOption)
+    .option('--port <number>', 'port to listen on, for streamable HTTP at /mcp; 0: any free port', portOption)
     .option('--host <address>', 'address to listen on', '127.0.0.1')
-    .option('--allow-host <names...>', 'additional host names that HTTP clients may use', [])
+    .option('--allow-host <names...>', 'additional host names that clients may use', [])
     .option(
       '--allow-origin <origin>',
-      'web origin whose pages may send requests, such as http://localhost:5173; repeatable',
+      'web origin whose pages may send requests; repeatable, such as http://localhost:5173',
       originOption,
       [],
     )

@@ -28,16 +28,16 @@ interface ImportOptions {
 export function addImportCommands(program: Command): void {
   const group = program
     .command('import')
-    .description('draft an environment from an existing interface; you decide what its tools do')
+    .description('Draft an environment from an existing interface; you decide what its tools do')
     .enablePositionalOptions()
   withDraftOptions(group.command('openapi', { isDefault: true }))
-    .description('draft from an OpenAPI document, 3.0 to 3.2; the word "openapi" is optional')
+    .description('Draft from an OpenAPI document, 3.0 to 3.2; the word "openapi" is optional')
     .argument('<document>', 'JSON or YAML file, or - for stdin; nothing is fetched, also no references to other files')
     .action(async (document: string, options: ImportOptions) => {
       await draft(readOpenApi(await documentIn(document)), options)
     })
   withDraftOptions(group.command('mcp'))
-    .description('draft from the tools of an MCP server, which this command starts and queries over stdin and stdout')
+    .description('Draft from the tools of an MCP server, which this command starts and queries over stdin and stdout')
     .argument('<command...>', 'program and its arguments; put options of prove-server before it')
     .passThroughOptions()
     .action(async (command: string[], options: ImportOptions) => {

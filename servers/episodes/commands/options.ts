@@ -1,10 +1,8 @@
 import { InvalidArgumentError, Option } from 'commander'
 import { stopSignal } from '../../../common/cli/index.js'
+import { CodedError } from '../../../common/errors/index.js'
 import { isOrigin } from '../../../common/http/index.js'
 import { PAPER, REWARD_PRESETS } from '../../../rollout/reward/index.js'
-
-/** Exit status after wrong usage. Commander's own status is 1. */
-export const WRONG_USAGE = 2
 
 /** Parses a TCP port; 0 means any free port. */
 export const portOption = (text: string): number => {
@@ -37,8 +35,15 @@ export const rewardOption = (): Option =>
     })
     .default(PAPER, PAPER.name)
 
+/** The server cannot listen on its address and port. */
+export class ListenError extends CodedError<'bad_listen'> {
+  constructor(host: string, port: number, cause: Error) {
+    super('bad_listen', `${host}, port ${port}: ${cause.message}; choose another with --port or --host`, { cause })
+  }
+}
+
 /** Returns a signal that aborts at the first SIGINT or SIGTERM. */
-export const interruption = (): AbortSignal => stopSignal(new Error('stopped by SIGINT or SIGTERM')).signal
+export const interruption = (): AbortSignal => stopSignal().signal
 
 /** Returns a signal that aborts when stdin ends, so a child process with a pipe there ends with its parent. */
 export function stdinEnded(): AbortSignal {

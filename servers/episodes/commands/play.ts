@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import type { Command } from 'commander'
+import { UsageError } from '../../../common/errors/index.js'
 import type { Task } from '../../../rollout/episode/index.js'
 import type { RewardPreset } from '../../../rollout/reward/index.js'
 import { SPLITS } from '../../../tasks/dataset/index.js'
@@ -13,30 +14,34 @@ import { shippedTasks } from '../playground/shipped-tasks.js'
 import { playInTerminal } from '../playground/terminal.js'
 import { readTasks } from '../tasks.js'
 import { type UserOptions, userSimulatorFor, userSimulatorSummary, withUserOptions } from '../user-simulator/options.js'
-import { interruption, portOption, rewardOption, WRONG_USAGE } from './options.js'
+import { interruption, ListenError, portOption, rewardOption } from './options.js'
 
 interface PlayOptions extends UserOptions {
   readonly dataset?: string
-  readonly http?: number
+  readonly port?: number
   readonly host: string
   readonly reward: RewardPreset
 }
 
 export function addPlayCommand(program: Command): void {
   withUserOptions(withEnvironmentFolders(program.command('play')))
-    .description('play tasks yourself in the terminal or in a web page, with calls, state changes and rewards')
+    .description('Play tasks yourself in the terminal or in a web page, with calls, state changes and rewards')
     .argument('[environments...]', 'only tasks with one of these environments; default: all tasks')
-    .option('--dataset <folder>', 'data set with the tasks; default: the tasks that come with the program')
-    .option('--http <port>', 'serve a web page, in which the environments run; 0: any free port', portOption)
+    .option('--dataset <folder>', 'data set, with the tasks; default: the tasks that come with the program')
+    .option(
+      '--port <number>',
+      'port to listen on, for a web page in which the environments run; 0: any free port',
+      portOption,
+    )
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .addOption(rewardOption())
     .action(play)
 }
 
 async function play(names: string[], options: PlayOptions): Promise<void> {
-  const { dataset, http: port, host, reward, userSimulator, userSimulatorModel } = options
+  const { dataset, port, host, reward, userSimulator, userSimulatorModel } = options
   if (port !== undefined && (userSimulator ?? userSimulatorModel) !== undefined)
-    return refuse('the page has no user simulator: remove --http to play in the terminal, or remove --user-simulator…')
+    return refuse('the page has no user simulator: remove --port to play in the terminal, or remove --user-simulator…')
   const unknown = names.find((name) => !namesEnvironment(name))
   if (unknown !== undefined) return refuse(`no environment "${unknown}": run prove-server list for the names`)
   const environments = new Set((await environmentsNamed(names)).map(({ name }) => name))
@@ -76,11 +81,15 @@ async function play(names: string[], options: PlayOptions): Promise<void> {
     .find(({ environment }) => outsideFolder(environment) !== undefined)
   if (outside)
     return refuse(
-      `the environment ${outside.environment} is not part of the page: remove --http to play in the terminal`,
+      `the environment ${outside.environment} is not part of the page: remove --port to play in the terminal`,
     )
   const { playgroundTasks: most } = EPISODE_SERVER_LIMITS
   const isShipped = dataset === undefined && tasks.length === all.length
-  const served = await servePlayground({ host, port, reward, tasks: isShipped ? null : tasks.slice(0, most) })
+  const served = await servePlayground({ host, port, reward, tasks: isShipped ? null : tasks.slice(0, most) }).catch(
+    (error: Error) => {
+      throw new ListenError(host, port, error)
+    },
+  )
   const shown = tasks.length > most ? `the first ${most} of ${tasks.length}` : `${tasks.length}`
   process.stderr.write(`prove-server: ${shown} tasks to play at ${served.origin}\n`)
   if (!stopped.aborted) await once(stopped, 'abort')
@@ -93,6 +102,5 @@ async function tasksIn(folder: string, signal: AbortSignal): Promise<Task[]> {
 }
 
 function refuse(why: string): never {
-  process.stderr.write(`prove-server: ${why}\n`)
-  return process.exit(WRONG_USAGE)
+  throw new UsageError('usage', why)
 }

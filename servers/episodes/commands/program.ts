@@ -1,28 +1,21 @@
-import type { Command } from 'commander'
-import { createProgram } from '../../../common/cli/index.js'
-import { addAuthorCommands } from './author.js'
-import { addEnvCommand } from './env.js'
-import { addEnvironmentCommands } from './environments.js'
-import { addImportCommands } from './import.js'
-import { WRONG_USAGE } from './options.js'
-import { addPlayCommand } from './play.js'
-import { addScoreCommand } from './score.js'
+import type { Program } from '../../../common/cli/index.js'
+import { HELP } from './help.js'
 
-/** Creates the program `prove-server`. Help lists the commands in the order of this function. */
-export function serverProgram(): Command {
-  const program = createProgram(
-    'prove-server',
-    'Serve environments over MCP, and tasks as episodes for any trainer, with rewards.',
-  )
-  // Set before the commands are added, because they inherit it.
-  program.exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : WRONG_USAGE))
-  // Options after "import mcp <program>" belong to that program.
-  program.enablePositionalOptions()
-  addEnvironmentCommands(program)
-  addEnvCommand(program)
-  addScoreCommand(program)
-  addPlayCommand(program)
-  addAuthorCommands(program)
-  addImportCommands(program)
-  return program
+/** The program with its commands, in the order of its help. */
+export const PROGRAM: Program = {
+  name: 'prove-server',
+  description: 'Serve environments over MCP, and tasks as episodes for any trainer, with rewards',
+  help: HELP,
+  fallback: 'mcp',
+  commands: {
+    list: async () => (await import('./environments.js')).addListCommand,
+    describe: async () => (await import('./environments.js')).addDescribeCommand,
+    mcp: async () => (await import('./environments.js')).addMcpCommand,
+    env: async () => (await import('./env.js')).addEnvCommand,
+    score: async () => (await import('./score.js')).addScoreCommand,
+    play: async () => (await import('./play.js')).addPlayCommand,
+    new: async () => (await import('./author.js')).addNewCommand,
+    check: async () => (await import('./author.js')).addCheckCommand,
+    import: async () => (await import('./import.js')).addImportCommands,
+  },
 }

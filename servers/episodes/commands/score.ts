@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { createInterface } from 'node:readline/promises'
 import type { Command } from 'commander'
+import { EXIT } from '../../../common/cli/index.js'
 import { CodedError } from '../../../common/errors/index.js'
 import type { RewardPreset } from '../../../rollout/reward/index.js'
 import { loadEnvironments } from '../../catalogue.js'
@@ -14,17 +15,11 @@ import { interruption, rewardOption } from './options.js'
 
 export function addScoreCommand(program: Command): void {
   withEnvironmentFolders(program.command('score'))
-    .description('score rollouts: reads one JSON object per line from stdin, writes one per line to stdout')
-    .option('--dataset <folder>', 'data set for task ids; without it, each line must contain its whole task')
+    .description('Score rollouts: reads one JSON object per line from stdin, writes one per line to stdout')
+    .option('--dataset <folder>', 'data set, for task ids; without it, each line must contain its whole task')
     .addOption(rewardOption())
-    .addHelpText('after', HELP)
     .action(scoreLines)
 }
-
-const HELP = `
-A line is {"task": …, "actions": [{"text", "calls": [{"name", "arguments"} | {"unreadable"}, …]}, …]}, which is replayed,
-or {"task": …, "calls": [{"name", "arguments", "ok"} | {"unreadable"}, …]}, which is scored without a replay.
-A line that cannot be scored gives {"line", "error", "message"}, and the exit status is then 1.`
 
 async function scoreLines({ dataset, reward }: { dataset?: string; reward: RewardPreset }): Promise<void> {
   const stopped = interruption()
@@ -42,11 +37,13 @@ async function scoreLines({ dataset, reward }: { dataset?: string; reward: Rewar
     if (text.trim() === '') continue
     const answer = await score(text, parts).catch((error: unknown) => {
       if (!(error instanceof CodedError)) throw error
-      process.exitCode = 1
+      process.exitCode = EXIT.failed
       return { line: number, error: error.code, message: error.detail }
     })
     if (!process.stdout.write(`${JSON.stringify(answer)}\n`)) await once(process.stdout, 'drain')
   }
+  // A stop ends the lines like the end of stdin.
+  stopped.throwIfAborted()
 }
 
 async function score(text: string, parts: ScoreParts): Promise<ScoredRollout> {

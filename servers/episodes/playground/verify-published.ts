@@ -115,7 +115,7 @@ async function verifyGroup(published: PublishedGroup, runtime: TaskRuntime): Pro
   findings.push(
     unchecked(
       'Prompt, tokens, log-probabilities and sampling',
-      `These checks need the tokenizer and the weights of the policy: run prove-node verify. The reward preset here is ${reward.name}.`,
+      `These checks need the tokenizer and the weights of the policy: run prove-node verify-group. The reward preset here is ${reward.name}.`,
     ),
   )
   return { findings, rollouts, signer }

@@ -19,6 +19,7 @@ export interface UserOptions {
 /** Adds the options of a user simulator: a language model that decides whether a message asks the user for the missing value. */
 export const withUserOptions = (command: Command): Command =>
   command
+    .optionsGroup('User simulator:')
     .addOption(
       new Option(
         '--user-simulator <url>',
@@ -35,6 +36,7 @@ export const withUserOptions = (command: Command): Command =>
       100_000_000,
     )
     .option('--user-simulator-price <prompt,reply>', 'price per million tokens, to print the cost', priceOption)
+    .optionsGroup('')
 
 /**
  * Opens the user simulator that the options name. The API key is OPENAI_API_KEY.

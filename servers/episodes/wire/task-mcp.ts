@@ -13,7 +13,7 @@ import { answerModelCalls, type ModelTools } from './model-calls.js'
 import { clientOf } from './request.js'
 import type { EpisodeService } from './service.js'
 
-/** Argument that names the episode of a call. `prove-server serve` uses the same name. */
+/** Argument that names the episode of a call. `prove-server mcp` uses the same name. */
 const HANDLE = 'session'
 const handle = z.string().min(1).max(80).describe('Session id from open or fork')
 const session = z.strictObject({ [HANDLE]: handle })

@@ -35,7 +35,6 @@ export type SynthesisErrorCode =
   | 'other_plan'
   | 'no_paraphraser'
   | 'no_domain_rules'
-  | 'stopped'
 
 /** Synthesis cannot go on with what it was given. */
 export class SynthesisError extends CodedError<SynthesisErrorCode> {}

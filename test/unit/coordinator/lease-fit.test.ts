@@ -39,7 +39,7 @@ test('a node that could never deliver in time gets no lease, and a detail with a
   assert.equal([leases, reason], [[], 'too_slow'])
   assert.is(
     detail,
-    'a usual group samples 24000 tokens, which take this node 61 min, and a lease lasts at most 16 min. The node can serve adapters (all of them with --mirror), verify its groups (prove-node verify), or join a run of a smaller model',
+    'a usual group samples 24000 tokens, which take this node 61 min, and a lease lasts at most 16 min. The node can serve adapters (all of them with --mirror), verify its groups (prove-node verify-group), or join a run of a smaller model',
   )
   assert.is((await run.ask('quick', { tokensPerSecond: 26 })).leases.length, 1)
   assert.is((await run.ask('silent')).leases.length, 1, 'who says nothing is taken for quick')

@@ -3,13 +3,10 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { describePrograms, withCommands } from '../../../common/cli/index.js'
-import { PROGRAM as COORDINATOR } from '../../../coordinator/commands/program.js'
+import { describePrograms } from '../../../common/cli/index.js'
 import { EVENTS } from '../../../coordinator/ledger/events.js'
-import { PROGRAM as LAB } from '../../../lab/commands/program.js'
-import { PROGRAM as NODE } from '../../../node/commands/program.js'
-import { serverProgram } from '../../../servers/episodes/commands/program.js'
 import { checkout } from '../../support/checkout.js'
+import { allPrograms } from '../../support/program-trees.js'
 
 const read = (name: string): string => readFileSync(join(checkout, 'docs', name), 'utf8')
 const { describeEvents } = (await import(pathToFileURL(join(checkout, 'scripts', 'describe-events.mjs')).href)) as {
@@ -17,11 +14,11 @@ const { describeEvents } = (await import(pathToFileURL(join(checkout, 'scripts',
 }
 
 test('docs/commands.md is what npm run docs writes, of all programs and on every machine', async () => {
-  const programs = await Promise.all([NODE, COORDINATOR, LAB].map((program) => withCommands(program)))
-  const text = describePrograms([...programs, serverProgram()])
+  const programs = await allPrograms()
+  const text = await describePrograms(programs)
   assert.ok(text === read('commands.md'), 'docs/commands.md is out of date: run npm run docs')
-  for (const { commands } of [NODE, COORDINATOR, LAB])
-    for (const name of Object.keys(commands)) assert.match(text, new RegExp(`### \`prove-\\w+ ${name}`))
+  for (const { commands } of programs)
+    for (const name of Object.keys(commands)) assert.match(text, new RegExp(`#### \`prove-\\w+ ${name}`))
   assert.not.match(text, /\| `?\/(root|home|work|tmp)\//, 'a default of this machine')
 })
 

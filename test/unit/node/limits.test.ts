@@ -113,7 +113,7 @@ const CASES: readonly (readonly [LimitSettings, Partial<MachineReport>, Partial<
   [{ mains: true }, { mains: known(true) }, { mains: known(false) }, /battery/, true],
   [{ idle: 10 }, { idleMs: known(600_000) }, { idleMs: known(599_999) }, /last 10 min/, true],
   [{ gpuFree: true }, { othersOnGpu: known([]) }, { othersOnGpu: known(['blender']) }, /blender/, true],
-  [{ temperature: 80 }, { celsius: known(80) }, { celsius: known(81) }, /hotter than 80 °C/, true],
+  [{ maxTemperature: 80 }, { celsius: known(80) }, { celsius: known(81) }, /hotter than 80 °C/, true],
   [{ disk: 1 }, { dataBytes: known(2 ** 30) }, { dataBytes: known(1.5 * 2 ** 30) }, /has 1\.5 GiB/, false],
 ]
 for (const [settings, good, bad, why, atOnce] of CASES) {
@@ -138,7 +138,7 @@ for (const [settings, good, bad, why, atOnce] of CASES) {
 
 test('a machine that was too hot works again five degrees below the limit', () => {
   const stated = { ...NOTHING, celsius: known(81) as MachineReport['celsius'] }
-  const limit = limitsInForce({ temperature: 80 }, { now: () => 0, month, sensed: stated })
+  const limit = limitsInForce({ maxTemperature: 80 }, { now: () => 0, month, sensed: stated })
   const worksAt = (celsius: number): boolean => {
     stated.celsius = known(celsius)
     return limit.mayWork().ok
@@ -263,7 +263,7 @@ test('changes of the command line are read by name, and `none` removes a limit',
     'mains=on',
     'gpu=none',
     'idle=none',
-    'gpuMemory=50',
+    'gpu-memory=50',
   ])
   assert.equal(changes, {
     threads: 4,
@@ -312,7 +312,7 @@ test('every limit is in the table of limits, and has a description when it is se
       mains: true,
       idle: 5,
       gpuFree: true,
-      temperature: 80,
+      maxTemperature: 80,
     },
     'all',
   )

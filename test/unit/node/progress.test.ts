@@ -23,7 +23,7 @@ test('a refusal is shown with its code, meaning, detail and consequence', () => 
       verdict: verdict('a', 'reward_mismatch', 0, 'rollout 2: claimed 1'),
       earlier: null,
     }),
-    `group aaaaaaaa refused: reward_mismatch - ${REFUSALS.reward_mismatch.meaning} (rollout 2: claimed 1); consequence: no more leases for this key (exclusion); \`prove-node verify\` repeats the check on this machine`,
+    `group aaaaaaaa refused: reward_mismatch - ${REFUSALS.reward_mismatch.meaning} (rollout 2: claimed 1); consequence: no more leases for this key (exclusion); \`prove-node verify-group\` repeats the check on this machine`,
   )
   assert.match(verdictLine(verdict('a', 'sampler_mismatch', 0), null), /closer audits$/)
   assert.match(verdictLine(verdict('a', 'stale_policy', 0), null), /no further consequence$/)
