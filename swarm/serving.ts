@@ -2,7 +2,6 @@ import { LRUCache } from 'lru-cache'
 import { LIMITS } from '../proto/index.js'
 import { addressBlock } from './address-block.js'
 import type { Clock } from './clock.js'
-import type { PeerConnection } from './host.js'
 import { createUploadBudget, type UploadBudget } from './upload-budget.js'
 
 /** How well a host knows a peer. `reliable`: its work was accepted; `registered`: it asked for work; `stranger`: neither. */
@@ -40,7 +39,7 @@ export interface ServingParts {
   readonly clock: Pick<Clock, 'elapsedMs' | 'sleep'>
   /** Peer id of the run's coordinator, which is always reliable. */
   readonly runId: string
-  connections(peer: string): readonly Pick<PeerConnection, 'address'>[]
+  connections(peer: string): readonly { readonly address: string }[]
 }
 
 const REPORT_EVERY_MS = 1000

@@ -30,7 +30,10 @@ export const HELP: HelpTable = {
   },
   'warm-start': {
     group: PREPARE,
-    examples: ['prove-coordinator warm-start', 'prove-coordinator warm-start --environments banking,crm=20 --count 500'],
+    examples: [
+      'prove-coordinator warm-start',
+      'prove-coordinator warm-start --environments banking,crm=20 --count 500',
+    ],
     notes: ['A base that solves no task gives reinforcement learning nothing to choose from: teach it first.'],
   },
   start: {

@@ -59,7 +59,8 @@ export function readChanges(words: readonly string[]): LimitChanges {
   for (const word of words) {
     const at = word.indexOf('=')
     const found = LIMIT_FIELDS.find(({ name }) => optionOf(name) === word.slice(0, at))
-    if (at < 0 || !found) throw new NodeError('bad_limits', `${word}: give NAME=VALUE, where NAME is one of ${options()}`)
+    if (at < 0 || !found)
+      throw new NodeError('bad_limits', `${word}: give NAME=VALUE, where NAME is one of ${options()}`)
     const text = word.slice(at + 1)
     const { name } = found
     const removed = text === NONE && name !== 'gpu'

@@ -81,7 +81,14 @@ export const LIMIT_FIELDS: readonly LimitField[] = [
     numeral,
     (n) => `${n} of ${availableParallelism()} CPU threads`,
   ),
-  field('slots', '<number>', 'sequences that an engine generates in parallel', whole, numeral, (n) => `${n} rollouts at a time`),
+  field(
+    'slots',
+    '<number>',
+    'sequences that an engine generates in parallel',
+    whole,
+    numeral,
+    (n) => `${n} rollouts at a time`,
+  ),
   field(
     'priority',
     '<level>',

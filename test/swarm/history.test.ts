@@ -99,7 +99,10 @@ test('a log that was rewritten with a fresh chain is caught by a node that was t
   assert.is(proof.run, run.swarm.runId)
   assert.ok(findContradiction([proof.first], proof.second), 'the two signatures contradict each other')
   const rounded = Math.round(earned * 100) / 100
-  assert.ok(others.some(({ text }) => text.includes(`signed verdicts for ${rounded} credits`)), JSON.stringify(others))
+  assert.ok(
+    others.some(({ text }) => text.includes(`signed verdicts for ${rounded} credits`)),
+    JSON.stringify(others),
+  )
 })
 
 test('a log that lost its end is caught, although its chain is whole', async ({ run }) => {

@@ -32,6 +32,8 @@ import {
   scored,
 } from '../../support/run-events.js'
 
+/** A result of a volunteer, but for its version and key. */
+const REDERIVED = { version: 1, manifestId: 'a'.repeat(64), fault: null, difference: 0 }
 const folders: string[] = []
 test.after.each(async () => {
   for (const folder of folders.splice(0)) await rm(folder, { recursive: true })
@@ -78,6 +80,7 @@ function enriched(log: readonly RunEvent[], picks: readonly number[], orders: re
     if (pick === 1) put(agreed({ batchGroups: 2 + (i % 5) }))
     if (pick === 2) put({ type: 'environment-quarantined', atMs: i, environment: `world ${i % 3}`, leaseId: 'lease' })
     if (pick === 4) put(scored(i))
+    if (pick === 5) put({ type: 'rederived', atMs: i, ...REDERIVED, node: `key ${i}` })
     if (pick === 3 && event.type === 'batched') {
       lost.add(event.batchId)
       put(bodyLost(event.leaseIds[0]!))

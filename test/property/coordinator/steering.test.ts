@@ -8,14 +8,15 @@ import { expectedLogitError, type LogitErrorSums } from '../../../rollout/verifi
 import { LOGIT_ERROR_EDGES, oddsOfSteering } from '../../../rollout/verification/logit-error-tail.js'
 import { DRIFT, PRIOR, parseCalibration } from '../../../rollout/verification/thresholds.js'
 import { seededRandom } from '../../../servers/kernel/index.js'
+import { RECORDED_CALIBRATION } from '../../attackers/calibration.js'
 import { checkout } from '../../support/checkout.js'
 
-const DEMO = parseCalibration(readFileSync(join(checkout, 'models', 'demo', 'calibration-f16.json'), 'utf8'))
-const { mean, steering: ODDS } = expectedLogitError(DEMO)
+const RECORDED = parseCalibration(readFileSync(RECORDED_CALIBRATION, 'utf8'))
+const { mean, steering: ODDS } = expectedLogitError(RECORDED)
 /** Of a group whose rollouts are as long as the demo model's; half of them earn more than the mean. */
-const EXPECTED_MISMATCH = DEMO.honest['expected mismatch']!['0.5']!
+const EXPECTED_MISMATCH = RECORDED.honest['expected mismatch']!['0.5']!
 /** What the repairs of one group may come to. */
-const BUDGET = DEMO.thresholds.all.logitError * (EXPECTED_MISMATCH + PRIOR)
+const BUDGET = RECORDED.thresholds.all.logitError * (EXPECTED_MISMATCH + PRIOR)
 type Random = ReturnType<typeof seededRandom>
 const unit = (random: Random): number => random.int(0, 999_999) / 1e6
 
@@ -43,7 +44,7 @@ function howMany(random: Random, expected: number): number {
  * @param drift  they are so many times as many, and as large
  */
 function honestGroup(random: Random, drift = 1): LogitErrorSums {
-  const rates = DEMO.logitErrorTail.map((rate, i) => drift * (rate - (DEMO.logitErrorTail[i + 1] ?? 0)))
+  const rates = RECORDED.logitErrorTail.map((rate, i) => drift * (rate - (RECORDED.logitErrorTail[i + 1] ?? 0)))
   const logitErrors = rates.flatMap((rate, i) =>
     Array.from(
       { length: howMany(random, rate * EXPECTED_MISMATCH) },
@@ -163,7 +164,7 @@ test('what may be chosen for ever is a small part of all near ties', () => {
     })
     return 2 * reach * Math.min(1, ...parts)
   })
-  const tokens = DEMO.honest['sampled tokens']!['0.5']!
+  const tokens = RECORDED.honest['sampled tokens']!['0.5']!
   const most = Math.max(...perUnit)
   // docs/verification.md: 15 in 1,000 units of evidence, 0.6 in 1,000 tokens; all that one group may have are five times as many.
   assert.ok(most < 0.018 && (1000 * most * EXPECTED_MISMATCH) / tokens < 0.75, `${most}`)

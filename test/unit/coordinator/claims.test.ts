@@ -5,12 +5,12 @@ import { afterLogitErrors, isSteered, type Steering, UNSTEERED } from '../../../
 import { claimOdds } from '../../../rollout/verification/claim-odds.js'
 import { expectedLogitError, parseCalibration } from '../../../rollout/verification/index.js'
 import { sumLimit } from '../../../rollout/verification/thresholds.js'
-import { DEMO_CALIBRATION } from '../../attackers/calibration.js'
+import { RECORDED_CALIBRATION } from '../../attackers/calibration.js'
 import { NO_LOGIT_ERRORS } from '../../support/audit-groups.js'
 
-/** Claims of a key, summed over its groups, by the calibration of the demo model. */
+/** Claims of a key, summed over its groups, by a recorded calibration. */
 
-const calibration = parseCalibration(readFileSync(DEMO_CALIBRATION, 'utf8'))
+const calibration = parseCalibration(readFileSync(RECORDED_CALIBRATION, 'utf8'))
 const { claims } = expectedLogitError(calibration)
 const { level, all } = calibration.thresholds
 /** Sensitivity of a median group. */

@@ -24,7 +24,7 @@ test('a calibration takes model, tasks, tool-call format and audit settings from
   try {
     assert.equal(calibratedRun({ config }), {
       modelPath: join(folder, 'base.gguf'),
-      dataset: join(folder, 'tasks'),
+      dataset: [join(folder, 'tasks')],
       ...{
         toolCallFormat: 'granite',
         quantisation: 'q8_0',

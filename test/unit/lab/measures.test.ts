@@ -33,8 +33,14 @@ test('pass@k is the estimator of Chen et al., and pass^k the one of tau-bench', 
   assert.equal([1, 2, 4, 6, 8].map(reportedKs), [[], [2], [2, 4], [2, 4, 6], [2, 4, 8]])
 })
 
+/** The presets besides `paper`. A solved rollout earns 1 by each. */
+const OTHERS = ['outcome', 'solved', 'orchestration']
 const rollout = (failure: FailureClass | null, paper: number, calls: number): Played => ({
-  ...{ failure, calls, rewards: { paper, outcome: Number(failure === null), orchestration: Number(failure === null) } },
+  ...{
+    failure,
+    calls,
+    rewards: { paper, ...Object.fromEntries(OTHERS.map((name) => [name, Number(failure === null)])) },
+  },
 })
 const solves = rollout(null, 1.3, 2)
 const stops = rollout('stopped_early', 0.5, 1)
@@ -141,7 +147,7 @@ test('the report names every policy, defines its figures and quotes them', () =>
     '3 tasks of tasks (held-out); 1 more omitted, because their prompts leave no capacity for an answer: greedy, and 2 rollouts per task at temperature 1',
     `- base: base model ${'1'.repeat(64)}, cpu@1`,
     '- remote | one: model tiny of a server',
-    '| policy | greedy | pass@1 at T=1 | pass@2 | pass^2 | zero-variance groups, paper | zero-variance groups, outcome | zero-variance groups, orchestration |',
+    '| policy | greedy | pass@1 at T=1 | pass@2 | pass^2 | zero-variance groups, paper | zero-variance groups, outcome | zero-variance groups, solved | zero-variance groups, orchestration |',
     '| base | 0.0 | 16.7 ± 16.7 | 33.3 ± 33.3 | 0.0 | 66.7 ± 33.3 | 66.7 ± 33.3 | 66.7 ± 33.3 |',
     '| remote \\| one | 66.7 ± 33.3 | 50.0 ± 28.9 | 66.7 ± 33.3 | 33.3 ± 33.3 |',
     '| base | greedy | 0.0 | 33.3 | 0.0 | 0.0 | 0.0 | 0.0 | 66.7 | 0.0 |',

@@ -30,7 +30,7 @@ test('every probe applies to some task, and the reference answers get the maximu
   for (const { name, tasks } of found.results)
     assert.ok(tasks > 0 || name === 'independent calls of a turn in another order', name)
   const [reference] = found.results
-  assert.equal(reference!.full, { paper: 1, outcome: 1, orchestration: 1 })
+  assert.equal(reference!.full, { paper: 1, outcome: 1, solved: 1, orchestration: 1 })
   assert.is(reference!.solved, 1)
 })
 
@@ -61,7 +61,7 @@ test('under outcome, failed calls get less reward than half of the calls or no c
 test('a message without calls earns nothing where calls are needed, and calls with empty arguments earn most from orchestration', async () => {
   const found = await once()
   for (const start of ['no calls, an empty message', 'no calls, “Let me look'])
-    assert.equal(resultOf(found, start).largest, { paper: 0, outcome: 0, orchestration: 0 }, start)
+    assert.equal(resultOf(found, start).largest, { paper: 0, outcome: 0, solved: 0, orchestration: 0 }, start)
   const { earned, largest } = resultOf(found, 'each tool once with empty arguments, empty')
   assert.ok(earned.outcome! < 0 && earned.orchestration! > 0.2, JSON.stringify(earned))
   for (const most of Object.values(largest)) assert.ok(most < 1)

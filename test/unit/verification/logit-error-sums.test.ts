@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import * as fc from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -12,8 +11,8 @@ import {
 } from '../../../rollout/verification/logit-error-tail.js'
 import type { GroupStatistics, SampledToken } from '../../../rollout/verification/sampled-token.js'
 import { describeHonest, fitThresholds, PRIOR, parseCalibration } from '../../../rollout/verification/thresholds.js'
+import { RECORDED_CALIBRATION } from '../../attackers/calibration.js'
 import { near, syntheticGroup } from '../../support/audit-groups.js'
-import { checkout } from '../../support/checkout.js'
 
 const token = (logitError: number, expectedMismatch: number): SampledToken => ({
   claimed: -1,
@@ -134,7 +133,7 @@ test('odds of honest logit errors are even on average at the expected rate, and 
 })
 
 test('the calibration of the demo model says what is expected, and one that does not is refused', () => {
-  const demo = parseCalibration(readFileSync(join(checkout, 'models', 'demo', 'calibration-f16.json'), 'utf8'))
+  const demo = parseCalibration(readFileSync(RECORDED_CALIBRATION, 'utf8'))
   const { mean } = expectedLogitError(demo)
   assert.ok(mean > 0 && mean < demo.thresholds.all.logitError)
   assert.throws(() => expectedLogitError({ ...demo, honest: {} }), /bad_calibration/)
