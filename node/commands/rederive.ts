@@ -51,7 +51,11 @@ export function addRederiveCommand(command: Command): void {
     .option('--python <command>', 'Python to use, with the packages of the trainer; default: as for prove-coordinator')
     .option('--cuda', 'make the steps on a GPU', false)
     .option('--scores', 'play the held-out tasks again instead, and compare the published scores', false)
-    .addOption(new Option('--threads <number>', 'CPU threads of each engine, for --scores').argParser(integerOption(1, 512)).default(1))
+    .addOption(
+      new Option('--threads <number>', 'CPU threads of each engine, for --scores')
+        .argParser(integerOption(1, 512))
+        .default(1),
+    )
     .option('--json', 'print JSON on stdout, one object per step', false)
     .action((run: ChosenRun, options: RederiveOptions) =>
       withLibrary(run, options, (library, signal, runId) => rederive(library, runId, options, signal)),
