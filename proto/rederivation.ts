@@ -40,7 +40,7 @@ export const rederivation: Codec<RederivationStatement> = codec<RederivationStat
   }),
 })
 
-/** Signs the result of a re-derivation. @param key  of whoever made the step again */
+/** Signs the result of a re-derivation. @param key  of the peer that made the step again */
 export const sealRederivation = (key: PrivateKey, runId: string, made: RederivationStatement): Promise<Uint8Array> =>
   sealEnvelope(key, 'headBytes', { kind: 'rederivation', runId, payload: rederivation.encode(made) })
 

@@ -153,6 +153,11 @@ export const FIELD_MEANINGS: Readonly<Record<string, FieldMeaning>> = {
     meaning:
       'further settings of `trainer.json`: `lora`, `optimizer`, `loss` and more, see [trainer.md](trainer.md). The coordinator fills in `schema`, `baseSha256`, `baseModel.name` and `canaries`, and, unless given, `optimizer.lr` and `optimizer.warmupSteps` by the size of the base model',
   },
+  'rederivation.versions': {
+    meaning:
+      'number of the newest versions for which the coordinator publishes and keeps what a stranger needs to make their training steps again: batch, optimizer state and random state ([verify-a-run.md](verify-a-run.md)). 0: none',
+    without: 'all versions',
+  },
   'backups.everyMs': { meaning: 'milliseconds between two backups that a running coordinator makes of itself' },
   'backups.keep': {
     meaning: 'number of these backups that are kept; the oldest is removed. 0: the coordinator makes none',
@@ -160,11 +165,6 @@ export const FIELD_MEANINGS: Readonly<Record<string, FieldMeaning>> = {
   'backups.folder': {
     meaning: 'folder of these backups, best on another disk. A backup contains the key of the run',
     without: '`backups` in `dataDir`',
-  },
-  'rederivation.versions': {
-    meaning:
-      'number of the newest versions for which the coordinator publishes and keeps what a stranger needs to make their training steps again: batch, optimizer state and random state ([verify-a-run.md](verify-a-run.md)). 0: none',
-    without: 'all versions',
   },
   'dashboard.enabled': {
     meaning:

@@ -2,7 +2,7 @@ import { existsSync, readdirSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 
-/** Interfaces to GPUs whose builds are packages of their own, because of their size. The build for Macs contains Metal. */
+/** Interfaces to GPUs whose builds are separate packages, because of their size. The build for Macs contains Metal. */
 export const SEPARATE_BUILDS = ['cuda', 'vulkan'] as const
 export type SeparateBuild = (typeof SEPARATE_BUILDS)[number]
 

@@ -13,9 +13,9 @@ export interface ClaimLaw extends Spread {
 const EXPONENT = 1.5
 
 /**
- * Returns the natural logarithm of the odds that the claims of a group are those of other weights or caches than the announced ones. The
- * factor exp(x (sum - mean)) divided by Bernstein's bound of its mean is at most 1 on average for honest claims, of groups of any length. So
- * the odds of several groups can be added. The allowance for single tokens, which dominates the limit of one group, is paid once per key.
+ * Returns the natural logarithm of the odds that the claims of a group are those of other weights or caches than the announced ones. They are
+ * exp(x (sum - mean)) divided by Bernstein's bound of its mean. For honest claims this factor is at most 1 on average, for groups of any
+ * length, so the odds of several groups can be added. The allowance for single tokens, which dominates the limit of one group, is paid once per key.
  * @param deviation  sum of |claimed - recomputed| in nats
  * @param sensitivity  of the group, see `TokenStatistics`
  */
