@@ -158,14 +158,6 @@ export const FIELD_MEANINGS: Readonly<Record<string, FieldMeaning>> = {
       'number of the newest versions for which the coordinator publishes and keeps what a stranger needs to make their training steps again: batch, optimizer state and random state ([verify-a-run.md](verify-a-run.md)). 0: none',
     without: 'all versions',
   },
-  'backups.everyMs': { meaning: 'milliseconds between two backups that a running coordinator makes of itself' },
-  'backups.keep': {
-    meaning: 'number of these backups that are kept; the oldest is removed. 0: the coordinator makes none',
-  },
-  'backups.folder': {
-    meaning: 'folder of these backups, best on another disk. A backup contains the key of the run',
-    without: '`backups` in `dataDir`',
-  },
   'dashboard.enabled': {
     meaning:
       'whether the coordinator serves the dashboard to browsers and to Prometheus ([operating.md](operating.md), "The dashboard")',
@@ -184,6 +176,14 @@ export const FIELD_MEANINGS: Readonly<Record<string, FieldMeaning>> = {
   },
   'dashboard.hosts': {
     meaning: 'host names that browsers may use, in addition to addresses and `localhost`, for example of a proxy',
+  },
+  'backups.everyMs': { meaning: 'milliseconds between two backups that a running coordinator makes of itself' },
+  'backups.keep': {
+    meaning: 'number of these backups that are kept; the oldest is removed. 0: the coordinator makes none',
+  },
+  'backups.folder': {
+    meaning: 'folder of these backups, best on another disk. A backup contains the key of the run',
+    without: '`backups` in `dataDir`',
   },
   manifestLifetimeMs: { meaning: 'milliseconds after which a published policy expires: 30 days' },
 }

@@ -8,13 +8,7 @@ import { findContradiction, headOfManifest, readProof } from '../../node/history
 import { checkHistory, type HistoryParts } from '../../node/history/watch-history.js'
 import { totalsOf } from '../../node/store/ledger.js'
 import { openVerdictDigest, sealManifest } from '../../proto/index.js'
-import {
-  createBlobStore,
-  createSnapshotExchange,
-  offerGroup,
-  requestVerdicts,
-  type SnapshotExchange,
-} from '../../swarm/index.js'
+import { createBlobStore, createSnapshotExchange, offerGroup, requestVerdicts } from '../../swarm/index.js'
 import { rewriteLog } from '../support/rewritten-log.js'
 import { connect, eventually, soon } from '../support/swarm-nodes.js'
 import { createTestRun, type TestRun, type Volunteer } from '../support/test-run.js'
