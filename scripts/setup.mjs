@@ -3,7 +3,8 @@
 //   --tests: the trainer's test packages too; --programs: no Python; --gpu: the inference engine's builds for GPUs too
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -38,9 +39,24 @@ function installNodeModules(gpu) {
     // Not `npm ci`, which rejects a lock file that was made with a registry that lacks optional packages of other platforms. Either
     // command installs the locked versions.
     run('npm', ['install', '--no-save', ...flags, ...(gpu ? [] : ['--omit=optional'])], hint)
-    if (!gpu) run('npm', ['install', '--no-save', '--omit=optional', ...flags, ...platformPackages(false)], hint)
+    if (!gpu) installBesides(platformPackages(false), flags, hint)
   }
   writeFileSync(stamp, wanted)
+}
+
+/** Installs packages that `npm install --omit=optional` leaves out. npm does not take them into this folder, so they are moved there. */
+function installBesides(packages, flags, hint) {
+  const besides = `${root}node_modules/.besides`
+  rmSync(besides, { recursive: true, force: true })
+  mkdirSync(besides, { recursive: true })
+  run('npm', ['install', '--no-save', '--no-package-lock', '--prefix', besides, ...flags, ...packages], hint)
+  for (const name of packages.map((one) => one.slice(0, one.lastIndexOf('@')))) {
+    const target = `${root}node_modules/${name}`
+    rmSync(target, { recursive: true, force: true })
+    mkdirSync(dirname(target), { recursive: true })
+    renameSync(`${besides}/node_modules/${name}`, target)
+  }
+  rmSync(besides, { recursive: true, force: true })
 }
 
 const readPackages = (path) => JSON.parse(readFileSync(`${root}${path}`, 'utf8')).packages
@@ -51,10 +67,17 @@ function isInstalled(gpu) {
   const installed = readPackages('node_modules/.package-lock.json')
   const native = new Set(platformPackages(gpu))
   return Object.entries(readPackages('package-lock.json')).every(([path, { version, optional, peer, link }]) => {
-    const isNeeded = path !== '' && !peer && !link && (!optional || native.has(`${nameOf(path)}@${version}`))
-    return !isNeeded || installed[path]?.version === version
+    if (path === '' || peer || link) return true
+    if (optional) return !native.has(`${nameOf(path)}@${version}`) || versionIn(path) === version
+    return installed[path]?.version === version
   })
 }
+
+/** Returns the version of the package in a folder of node_modules; undefined: there is none. */
+const versionIn = (path) =>
+  existsSync(`${root}${path}/package.json`)
+    ? JSON.parse(readFileSync(`${root}${path}/package.json`, 'utf8')).version
+    : undefined
 
 const nameOf = (path) => path.replace(/^.*node_modules\//, '')
 
