@@ -99,10 +99,12 @@ export async function trainingEvidence(step: TrainerStep, parts: EvidenceParts):
     return { derivation, batch: trainingBatch.encode({ record, bodies }) }
   } catch (why) {
     signal.throwIfAborted()
-    if (why instanceof BodyError || why instanceof SwarmRefusal) return fail(why)
+    if (why instanceof BodyError || why instanceof SwarmRefusal || isMissing(why)) return fail(why)
     throw why
   }
 }
+
+const isMissing = (why: unknown): boolean => (why as NodeJS.ErrnoException).code === 'ENOENT'
 
 async function recordOf(batch: BatchRecord, written: WrittenBatch, parts: EvidenceParts): Promise<TrainingRecord> {
   const { runId, state, taskSet, calibrations: folder } = parts

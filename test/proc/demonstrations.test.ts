@@ -33,7 +33,7 @@ function tensorOf(file: Buffer, name: string): number[] {
 }
 
 test('the tasks of a data set become token shards with masks over the answers', async ({ folder }) => {
-  const flags = ['--dataset', 'tasks', '--count', '8', '--experts', '1', '--shards', 'shards', '--model', demoModel()]
+  const flags = ['--dataset', 'tasks', '--count', '8', '--shards', 'shards', '--model', demoModel()]
   const { exitCode, stderr } = await demonstrations(folder, ...flags, '--shard-size', '5')
   assert.equal(exitCode, 0, stderr)
   const starts: number[] = []

@@ -163,9 +163,9 @@ test('an existing repository is kept, and a file that it has is not sent again',
   const repository = { name: 'ada/clerk', private: false }
   const uploads = () => to.asked.filter(({ path }) => path.startsWith('/storage/')).length
   await uploadToHub(folder, checked, { repository, access: accessTo(to) }, patience())
-  assert.is(uploads(), 2)
+  assert.is(uploads(), 3)
   await uploadToHub(folder, checked, { repository, access: accessTo(to) }, patience())
-  assert.equal([uploads(), to.commits.length, to.visibility()], [2, 2, undefined])
+  assert.equal([uploads(), to.commits.length, to.visibility()], [3, 2, undefined])
 })
 
 test('the token goes to the hub, not to its storage, and is in no message', async ({ folder, checked }) => {

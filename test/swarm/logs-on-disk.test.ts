@@ -128,7 +128,7 @@ test('a truncated log is refused, and the error says what is missing and what to
     /contains (\d+) events, .*log\.head names 400: events (\d+) to 399 \((\d+)\) are missing/.exec(why.message)!
   assert.ok(Number(left) > 300 && left === first && Number(left) + Number(lost) === 400, why.message)
   assert.match(why.message, /prove-coordinator restore <backup> --data-dir <folder>/)
-  assert.match(why.message, /prove-coordinator backup <folder>/)
+  assert.match(why.message, /prove-coordinator restore <backup> .*prove-coordinator repair/)
   // Asked again, it says the same.
   assert.is((await refusalOf(path)).message, why.message)
 })

@@ -65,6 +65,12 @@ test('a waiting node is woken by a new round, a new version and free capacity', 
   const ann = await run.admitted(2)
   const { leases } = await ann.ask()
   assert.is(leases.length, 1, 'all the room there is')
+  // The first leases that are given at once, in addition to the room, go to others.
+  const held = [{ node: ann, lease: leases[0]! }]
+  for (const nr of [3, 4, 5, 6]) {
+    const node = await run.admitted(nr)
+    for (const lease of (await node.ask()).leases) held.push({ node, lease })
+  }
   const understood = await volunteerOf(run)
   const pauses = (): string[] => understood.flatMap((news) => (news.type === 'idle' ? [news.reason] : []))
   await eventually('it is registered', () => pauses().includes('not_registered'))
@@ -81,8 +87,10 @@ test('a waiting node is woken by a new round, a new version and free capacity', 
     [0, 1],
   )
   assert.is(understood.filter(({ type }) => type === 'group').length, 0)
-  const returned = { kind: 'return', leaseIds: [leases[0]!.leaseId], reason: 'shutdown' } as const
-  await requestLeases(ann.host, run.swarm.runId, returned, soon())
+  for (const { node, lease } of held) {
+    const returned = { kind: 'return', leaseIds: [lease.leaseId], reason: 'shutdown' } as const
+    await requestLeases(node.host, run.swarm.runId, returned, soon())
+  }
   await eventually('a group', () => understood.some(({ type }) => type === 'group'))
   await eventually('its verdict', () => understood.some(({ type }) => type === 'verdict'))
 })
