@@ -1,3 +1,5 @@
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import type { PrivateKey } from '@libp2p/interface'
 import { createAuditLottery } from '../../coordinator/intake/audit-lottery.js'
 import type { Auditor } from '../../coordinator/intake/auditor.js'
@@ -28,6 +30,8 @@ import type { SimulatedRun } from './simulated-run.js'
 
 export const BASE_SHA256: Sha256 = sha256(new TextEncoder().encode('the base model of the simulation'))
 
+/** Hash that the run configuration has for its calibration. The scripted auditor reads none. */
+const CALIBRATION = '0'.repeat(64)
 /** So few that most starts find a checkpoint. */
 const CHECKPOINT_EVENTS = 8
 
@@ -67,6 +71,8 @@ export async function runCoordinator(
   const { clock, machine } = process
   const config: RunConfig = { ...settings.config, dataDir: machine.folder }
   const folder = await openDataFolder(config.dataDir)
+  await mkdir(folder.calibrations, { recursive: true })
+  await writeFile(join(folder.calibrations, `${CALIBRATION}.json`), '{}')
   const { network, directory } = simulated
   const logger = simulated.logger(process)
   const log = await openSimLog(simulated, process, folder.log)
@@ -80,7 +86,7 @@ export async function runCoordinator(
     chatTemplateSha256: chatTemplateSha256(runtime),
     parameters: 5_000_000,
     taskSet,
-    calibrations: { [SCRIPTED_BACKEND]: '0'.repeat(64) },
+    calibrations: { [SCRIPTED_BACKEND]: CALIBRATION },
     canaryTolerance: { mean: 0.02, max: 0.3 },
   })
   await agreeOnConfiguration(recorder, configuration, clock)

@@ -347,7 +347,7 @@ test('a restore that is interrupted at any moment leaves nothing behind', async 
   const understood = (): void => undefined
   process.on('SIGINT', understood)
   let inTheMiddle = 0
-  for (let turns = 1; ; turns += 3) {
+  for (let turns = 1; ; turns += Math.max(3, Math.ceil(turns / 8))) {
     const parent = await folder()
     const work = interruptible('the restore', (signal) => restoreBackup(target, join(parent, 'data'), signal)).then(
       () => null,
