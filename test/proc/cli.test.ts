@@ -161,7 +161,7 @@ const COMMAND_LINES: readonly (readonly [string, 'coordinator' | 'lab' | 'node',
   [
     'two names for two policies in one option',
     'lab',
-    ['card', '--model', model, '--adapter', 'x', 'y', '--dataset', 'tasks', '--label', 'mine'],
+    ['profile', '--model', model, '--adapter', 'x', 'y', '--dataset', 'tasks', '--label', 'mine'],
     /--label names one policy, and there are 2: name each one/,
   ],
   ['an unknown environment', 'lab', ['synthesize', '--out', 'x', '--environments', 'zoo'], /No environment "zoo"/],
