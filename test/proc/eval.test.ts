@@ -86,7 +86,7 @@ test('a served policy is measured in the same episodes, next to its own file', a
     assert.ok(solved!.mean > 0.5, run.stdout)
     assert.ok(calls!.mean > 0)
     assert.ok(served!.overall.sampled)
-    const profile = await lab(folder, 'card', '--url', url, '--label', 'served', ...settings.slice(0, -1))
+    const profile = await lab(folder, 'profile', '--url', url, '--label', 'served', ...settings.slice(0, -1))
     assert.is(profile.exitCode, 0, profile.stderr)
     assert.match(profile.stdout, /\| served \| 4 \| 1 \| 1 \|/)
   })
@@ -95,7 +95,7 @@ test('a served policy is measured in the same episodes, next to its own file', a
 test('a profile is written into the card, and replaced when the policy is measured again', async ({ folder }) => {
   const profile = (label: string, ...more: readonly string[]) =>
     lab(
-      ...([folder, 'card', '--model', model, '--dataset', 'tasks', '--label', label, '--samples', '0'] as const),
+      ...([folder, 'profile', '--model', model, '--dataset', 'tasks', '--label', label, '--samples', '0'] as const),
       ...['--tasks', '4', '--workers', '1', ...more],
     )
   const first = await profile('demo base')
