@@ -176,7 +176,11 @@ test('keys that hold leases without delivering leave half of the capacity to tho
   const { leases, reason } = await hoarder.ask({ count: 8 })
   assert.equal([leases.length, reason], [2, 'no_work'])
   await deliver(run, ann)
-  assert.is((await ann.ask({ count: 8 })).leases.length, 7, 'leases of keys that delivered nothing take no room from ann')
+  assert.is(
+    (await ann.ask({ count: 8 })).leases.length,
+    7,
+    'leases of keys that delivered nothing take no room from ann',
+  )
   const stranger = await run.admitted(4)
   assert.is((await stranger.ask()).reason, 'no_work')
 })
