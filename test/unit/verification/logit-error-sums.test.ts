@@ -11,7 +11,7 @@ import {
 } from '../../../rollout/verification/logit-error-tail.js'
 import type { GroupStatistics, SampledToken } from '../../../rollout/verification/sampled-token.js'
 import { describeHonest, fitThresholds, PRIOR, parseCalibration } from '../../../rollout/verification/thresholds.js'
-import { RECORDED_CALIBRATION } from '../../attackers/calibration.js'
+import { DEMO_CALIBRATION } from '../../attackers/calibration.js'
 import { near, syntheticGroup } from '../../support/audit-groups.js'
 
 const token = (logitError: number, expectedMismatch: number): SampledToken => ({
@@ -133,7 +133,7 @@ test('odds of honest logit errors are even on average at the expected rate, and 
 })
 
 test('the calibration of the demo model says what is expected, and one that does not is refused', () => {
-  const demo = parseCalibration(readFileSync(RECORDED_CALIBRATION, 'utf8'))
+  const demo = parseCalibration(readFileSync(DEMO_CALIBRATION, 'utf8'))
   const { mean } = expectedLogitError(demo)
   assert.ok(mean > 0 && mean < demo.thresholds.all.logitError)
   assert.throws(() => expectedLogitError({ ...demo, honest: {} }), /bad_calibration/)
