@@ -179,7 +179,7 @@ test('keys that hold leases without delivering leave half of the capacity to tho
   assert.is(
     (await ann.ask({ count: 8 })).leases.length,
     7,
-    'leases of keys that delivered nothing take no room from ann',
+    'as many as one key may supply: of a key whose block abandons leases, each counts as a part',
   )
   const stranger = await run.admitted(4)
   assert.is((await stranger.ask()).reason, 'no_work')
