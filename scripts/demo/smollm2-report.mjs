@@ -1,9 +1,8 @@
 import { gateOf } from './gate.mjs'
+import { goalLines, percent, signed, taskLines } from './report-lines.mjs'
 
 const GOAL = { gain: 0.1, standardErrors: 6, moreCalls: 0.1, knownLoss: 0.01 }
 
-const percent = ({ mean, stderr }) => `${(100 * mean).toFixed(1)} ± ${(100 * (stderr ?? 0)).toFixed(1)} %`
-const signed = (estimate) => `${estimate.mean < 0 ? '' : '+'}${percent(estimate)}`
 const overallOf = (evaluation, label) => evaluation.policies.find((policy) => policy.label === label)?.overall
 
 /** Returns the figures of the goal: the policy `trained` compared with `warm`, at temperature 0. */
@@ -47,7 +46,7 @@ export function reportOf({ groups, versions, seconds, neverShown, shown }, envir
       overallOf(greedy, label).greedy.calls.mean.toFixed(2),
     ]
     const differences = columns.map(({ evaluation, sampling, measure }) =>
-      signed(overallOf(evaluation, 'trained').difference[sampling][measure]),
+      signed(percent(overallOf(evaluation, 'trained').difference[sampling][measure])),
     )
     return [
       row(['', ...columns.map(({ title }) => title), 'calls per task']),
@@ -67,17 +66,9 @@ export function reportOf({ groups, versions, seconds, neverShown, shown }, envir
     `${environments.shown.join(', ')}: demonstrated in the warm start; the volunteers did not train on them`,
     ...tableOf(shown),
     '',
-    ...(played === undefined
-      ? ['No held-out task was failed before and solved after.']
-      : [
-          'One held-out task that version 0 fails:',
-          ...played.before.map((line) => `  ${line}`),
-          `The same task, solved by version ${versions}:`,
-          ...played.after.map((line) => `  ${line}`),
-        ]),
+    ...taskLines(played, versions),
     '',
-    `goal ${goal.every(({ met }) => met) ? 'reached' : 'missed'}:`,
-    ...goal.map(({ met, text }) => `  ${met ? 'yes' : 'no '}  ${text}`),
+    ...goalLines(goal),
     '',
     `groups: ${groups.accepted} accepted, ${groups.refused} refused · run: ${Math.round(seconds.run / 60)} min`,
   ].join('\n')

@@ -3,9 +3,11 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { taskThatChanged } from './one-task.mjs'
+import { isReached } from './report-lines.mjs'
 import { BASE_NAME, prepareSmolLM2 } from './smollm2-base.mjs'
 import { goalOf, reportOf } from './smollm2-report.mjs'
 import { root, runProgram, runSwarm } from './swarm-run.mjs'
+import { makeTasks } from './tasks.mjs'
 import { createTimeLeft } from './time-left.mjs'
 import { createView } from './view.mjs'
 
@@ -50,7 +52,8 @@ export async function runDemo({ seed, versions, tasks, samples }, { folder, stop
     evaluation: planned * PLANNED.rollout,
   })
   const started = performance.now()
-  const view = createView(NODES, { say, show, more: () => [left.text()] })
+  const onVersion = (version) => left.note('training', version / versions)
+  const view = createView(NODES, { say, show, more: () => [left.text()], onVersion })
   try {
     say(`Demo run in ${folder}: SmolLM2-135M-Instruct, ${NODES} volunteers, ${versions} versions; ${left.text()}`)
     left.note('base')
@@ -58,27 +61,9 @@ export async function runDemo({ seed, versions, tasks, samples }, { folder, stop
 
     left.note('tasks')
     say(`Making tasks: ${NEVER_SHOWN} to learn, ${SHOWN.join(', ')} to remember …`)
-    const synthesize = (environments, training, out) =>
-      runProgram(
-        'lab',
-        [
-          ...[
-            'synthesize',
-            '--profile',
-            'demo',
-            '--environments',
-            environments.join(','),
-            '--seed',
-            `${seed}`,
-            '--out',
-            out,
-          ],
-          ...['--examples', `${training + tasks}`, '--validation', '0', '--held-out', `${tasks / (training + tasks)}`],
-        ],
-        { folder, signal, log: `synthesize-${out}.log` },
-      )
-    await synthesize([NEVER_SHOWN], TRAINING_TASKS, 'never-shown')
-    await synthesize(SHOWN, 0, 'shown')
+    const made = { seed, heldOut: tasks, folder, signal }
+    await makeTasks([NEVER_SHOWN], { ...made, training: TRAINING_TASKS, out: 'never-shown' })
+    await makeTasks(SHOWN, { ...made, training: 0, out: 'shown' })
 
     left.note('training')
     await writeFile(join(folder, 'run.yaml'), JSON.stringify(runConfig({ seed, versions }, base), null, 2))
@@ -88,13 +73,7 @@ export async function runDemo({ seed, versions, tasks, samples }, { folder, stop
     })
     const adapter = await runSwarm({
       ...{ folder, stop, nodes: NODES, model: base, nodeFlags: ['--cpu', '--slots', '8'] },
-      view: {
-        ...view,
-        event(event) {
-          if (event.type === 'published') left.note('training', event.version / versions)
-          view.event(event)
-        },
-      },
+      view,
     })
     view.close()
 
@@ -132,7 +111,7 @@ export async function runDemo({ seed, versions, tasks, samples }, { folder, stop
     }
     const goal = goalOf(summary)
     return {
-      summary: { ...summary, goalReached: goal.every(({ met }) => met) },
+      summary: { ...summary, goalReached: isReached(goal) },
       adapter,
       report: reportOf(summary, { shown: SHOWN, neverShown: [NEVER_SHOWN] }, { goal, played }),
     }

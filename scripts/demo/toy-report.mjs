@@ -1,4 +1,5 @@
 import { gateOf } from './gate.mjs'
+import { goalLines, percent, signed, taskLines } from './report-lines.mjs'
 
 const GOAL = { gain: 0.1, standardErrors: 6, moreCalls: 0.1, knownLoss: 0.02 }
 
@@ -60,8 +61,6 @@ export const goalOf = ({ greedy, greedyKnown }) => gateOf(GOAL, greedy, greedyKn
  */
 export function reportOf({ groups, versions, seconds, environments }, evaluations, { goal, played }) {
   const estimate = ({ mean, stderr }) => `${mean.toFixed(3)} ± ${(stderr ?? 0).toFixed(3)}`
-  const percent = ({ mean, stderr }) => `${(100 * mean).toFixed(1)} ± ${(100 * (stderr ?? 0)).toFixed(1)} %`
-  const signed = (text) => (text.startsWith('-') ? text : `+${text}`)
   const row = (name, before, after, diff) =>
     `  ${name.padEnd(23)}${before.padEnd(19)}${after.padEnd(19)}${diff}`.trimEnd()
   const head = (text) => [text, row('', 'version 0', `version ${versions}`, 'paired difference')]
@@ -92,17 +91,9 @@ export function reportOf({ groups, versions, seconds, environments }, evaluation
       row(`reward ${name}`, estimate(before), estimate(after), signed(estimate(diff))),
     ),
     '',
-    ...(played === undefined
-      ? ['No held-out task was failed before and solved after.']
-      : [
-          'One held-out task that version 0 fails:',
-          ...played.before.map((line) => `  ${line}`),
-          `The same task, solved by version ${versions}:`,
-          ...played.after.map((line) => `  ${line}`),
-        ]),
+    ...taskLines(played, versions),
     '',
-    `goal ${goal.every(({ met }) => met) ? 'reached' : 'missed'}:`,
-    ...goal.map(({ met, text }) => `  ${met ? 'yes' : 'no '}  ${text}`),
+    ...goalLines(goal),
     '',
     `groups: ${groups.accepted} accepted, ${groups.refused} refused`,
     `time: tasks ${seconds.tasks} s, training ${seconds.training} s, evaluation ${seconds.evaluation} s`,

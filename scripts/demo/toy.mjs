@@ -5,7 +5,9 @@ import { writeFile } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { taskThatChanged } from './one-task.mjs'
+import { isReached } from './report-lines.mjs'
 import { root, runProgram, runSwarm } from './swarm-run.mjs'
+import { makeTasks } from './tasks.mjs'
 import { createTimeLeft } from './time-left.mjs'
 import { comparisons, goalOf, reportOf } from './toy-report.mjs'
 import { createView } from './view.mjs'
@@ -61,35 +63,20 @@ export async function runDemo(options, { folder, stop, say, show }) {
     seconds[phase] = Math.round((performance.now() - since) / 1000)
     since = performance.now()
   }
-  const view = createView(nodes, { say, show, more: () => [left.text()] })
+  const onVersion = (version) => left.note('training', version / versions)
+  const view = createView(nodes, { say, show, more: () => [left.text()], onVersion })
   try {
     say(`Demo run in ${folder}: 1 coordinator, ${nodes} volunteers, ${versions} versions; ${left.text()}`)
     say(`Making tasks: ${NEW} to learn, ${KNOWN.join(', ')} to remember …`)
-    const synthesize = (environments, training, heldOut, out) =>
-      runProgram(
-        'lab',
-        [
-          ...['synthesize', '--profile', 'demo', '--environments', environments.join(','), '--seed', `${seed}`],
-          ...['--examples', `${training + heldOut}`, '--validation', '0'],
-          ...['--held-out', `${heldOut / (training + heldOut)}`],
-          ...['--out', out],
-        ],
-        { folder, signal, log: `synthesize-${out}.log` },
-      )
-    await synthesize([NEW], TRAINING_TASKS.new, tasks, 'new')
-    await synthesize(KNOWN, TRAINING_TASKS.known, fewer, 'known')
+    const made = { seed, folder, signal }
+    await makeTasks([NEW], { ...made, training: TRAINING_TASKS.new, heldOut: tasks, out: 'new' })
+    await makeTasks(KNOWN, { ...made, training: TRAINING_TASKS.known, heldOut: fewer, out: 'known' })
     took('tasks')
 
     left.note('training')
     const adapter = await runSwarm({
       ...{ folder, stop, nodes, model, nodeFlags: [...(gpu ? [] : ['--cpu']), '--slots', '16'] },
-      view: {
-        ...view,
-        event(event) {
-          if (event.type === 'published') left.note('training', event.version / versions)
-          view.event(event)
-        },
-      },
+      view,
     })
     view.close()
     took('training')
@@ -126,7 +113,7 @@ export async function runDemo(options, { folder, stop, say, show }) {
     }
     const goal = goalOf(summary)
     return {
-      summary: { ...summary, goalReached: goal.every(({ met }) => met) },
+      summary: { ...summary, goalReached: isReached(goal) },
       adapter,
       report: reportOf(summary, evaluations, { goal, played }),
     }

@@ -6,9 +6,10 @@ const RECENT = 96
  * @param nodes  number of volunteers
  * @param say    prints a line
  * @param show   shows the changing line
- * @param more   returns what the changing line ends with
+ * @param more       returns what the changing line ends with
+ * @param onVersion  receives the number of each published version
  */
-export function createView(nodes, { say, show, more = () => [] }) {
+export function createView(nodes, { say, show, more = () => [], onVersion = () => {} }) {
   const groups = { accepted: 0, refused: 0 }
   const versions = new Map()
   let rewards = []
@@ -39,6 +40,7 @@ export function createView(nodes, { say, show, more = () => [] }) {
     event(event) {
       if (event.type === 'published') {
         ;[version, step] = [event.version, event.step]
+        onVersion(version)
         say(`version ${String(version).padStart(3)} published  ${render()}`)
       }
       if (event.type !== 'judged') return

@@ -35,19 +35,19 @@ const summarySchema = z.object({
 
 test('two volunteers train a version, and the report compares it with the base in every respect', async () => {
   const demo = join(checkout, 'scripts', 'demo.mjs')
-  const options = ['--built', '--versions', '1', '--nodes', '2', '--tasks', '16']
+  const options = ['--built', '--versions', '1', '--nodes', '2', '--tasks', '60']
   const { stdout } = await execa(process.execPath, [demo, ...options], {
     ...{ timeout: PATIENCE_MS, stdin: 'ignore', forceKillAfterDelay: 20_000 },
     env: { NO_COLOR: '1', FORCE_COLOR: undefined },
   })
   const summary = summarySchema.parse(JSON.parse(await readFile(join(checkout, '.demo', 'summary.json'), 'utf8')))
-  assert.equal([summary.greedy.n, summary.greedyKnown.n, summary.heldOut.n], [16, 6, 6])
+  assert.equal([summary.greedy.n, summary.greedyKnown.n, summary.heldOut.n], [60, 20, 20])
   assert.ok(
     summary.greedyKnown.solvedBefore > summary.greedy.solvedBefore,
     'the base knows some environments better than the one that it is taught',
   )
-  assert.match(stdout, /social_media, which the model hardly knew: 16 tasks at temperature 0/)
-  assert.match(stdout, /banking, calendar, email, issue_tracker, iot_devices, which it knew: 6 tasks/)
+  assert.match(stdout, /social_media, which the model hardly knew: 60 tasks at temperature 0/)
+  assert.match(stdout, /banking, calendar, email, issue_tracker, iot_devices, which it knew: 20 tasks/)
   assert.match(stdout, /One held-out task that version 0 fails|No held-out task was failed before and solved after/)
   assert.match(stdout, /goal (reached|missed):/)
 })
