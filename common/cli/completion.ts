@@ -3,7 +3,7 @@ import type { Command, Option } from 'commander'
 export const SHELLS = ['bash', 'zsh', 'fish'] as const
 export type Shell = (typeof SHELLS)[number]
 
-/** What may follow a command: its subcommands, its options, and the values of the options that have a closed set or name a file. */
+/** Words that can follow a command: its subcommands, its options, and the values of options that have a closed set or name a file. */
 interface Completed {
   /** Program and subcommands, such as `prove-node adapters pull`. */
   readonly path: string

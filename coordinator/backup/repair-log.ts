@@ -1,6 +1,7 @@
-import { copyFile as copy, cp, mkdir, mkdtemp, readdir, rename, rm, stat } from 'node:fs/promises'
+import { copyFile as copy, cp, mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { PRIVATE_FOLDER } from '../../common/control/index.js'
+import { exists } from '../jobs/job-directory.js'
 import { openRecordStore, repairRecordStore, writeEventLog } from '../ledger/event-log.js'
 import type { RunEvent } from '../ledger/events.js'
 import {
@@ -164,9 +165,3 @@ async function withRecords<T>(
     await rm(temporary, { recursive: true, force: true })
   }
 }
-
-const exists = (path: string): Promise<boolean> =>
-  stat(path).then(
-    () => true,
-    () => false,
-  )

@@ -34,10 +34,19 @@ export function encodeSafetensors(tensors: Readonly<Record<string, FlatTensor>>)
 }
 
 const header = z.record(
-  z.string().max(200),
+  z.string().max(400),
   z.object({ dtype: z.string(), shape: z.array(z.int().min(0)), data_offsets: z.tuple([z.int().min(0), z.int()]) }),
 )
 const MAX_HEADER_BYTES = 65_536
+
+/** Tensors of a file by name. Their offsets count from the end of the header. */
+export type TensorTable = z.output<typeof header>
+
+/** Parses the JSON header of a file. @throws Error */
+export function parseHeader(json: Uint8Array): TensorTable {
+  const { __metadata__: _, ...tensors } = JSON.parse(new TextDecoder().decode(json))
+  return header.parse(tensors)
+}
 
 /**
  * Reads one-dimensional float64 tensors.
@@ -51,8 +60,7 @@ export function decodeFloat64s<Name extends string>(
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const length = bytes.length < 8 ? 0 : Number(view.getBigUint64(0, true))
   if (length < 2 || length > MAX_HEADER_BYTES || 8 + length > bytes.length) throw new Error('no safetensors header')
-  const { __metadata__: _, ...json } = JSON.parse(new TextDecoder().decode(bytes.subarray(8, 8 + length)))
-  const tensors = header.parse(json)
+  const tensors = parseHeader(bytes.subarray(8, 8 + length))
   if (Object.keys(tensors).length !== names.length) throw new Error(`tensors ${Object.keys(tensors)}, not ${names}`)
   const found = names.map((name) => {
     const tensor = tensors[name]

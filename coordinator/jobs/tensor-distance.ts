@@ -1,10 +1,6 @@
 import { type FileHandle, open } from 'node:fs/promises'
-import { z } from 'zod'
+import { parseHeader, type TensorTable } from './safetensors.js'
 
-const header = z.record(
-  z.string().max(400),
-  z.object({ dtype: z.string(), shape: z.array(z.int().min(0)), data_offsets: z.tuple([z.int().min(0), z.int()]) }),
-)
 const MAX_HEADER_BYTES = 16 * 2 ** 20
 /** Values compared at a time. */
 const SLAB = 2 ** 20
@@ -13,7 +9,7 @@ const SLAB = 2 ** 20
 interface TensorFile {
   readonly file: FileHandle
   readonly dataStart: number
-  readonly tensors: z.output<typeof header>
+  readonly tensors: TensorTable
 }
 
 /** Distance of two results of one update, in units of the norm of the update. */
@@ -32,10 +28,9 @@ async function openTensors(path: string): Promise<TensorFile> {
     const length = Number(head.readBigUInt64LE())
     const { size } = await file.stat()
     if (length < 2 || length > MAX_HEADER_BYTES || 8 + length > size) throw new Error('no safetensors header')
-    const text = Buffer.alloc(length)
-    await file.read(text, 0, length, 8)
-    const { __metadata__: _, ...json } = JSON.parse(text.toString('utf8'))
-    const tensors = header.parse(json)
+    const json = Buffer.alloc(length)
+    await file.read(json, 0, length, 8)
+    const tensors = parseHeader(json)
     for (const [name, { dtype, shape, data_offsets: ends }] of Object.entries(tensors)) {
       const [from, to] = ends
       const values = shape.reduce((product, side) => product * side, 1)

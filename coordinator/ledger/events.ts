@@ -57,7 +57,7 @@ const absence = z.object({
 })
 export type Absence = z.output<typeof absence>
 
-/** What is scarce, or fell to a fraction of what it was. Groups are counted per minute. */
+/** A scarce resource, or an amount that fell to a fraction of the usual one. Groups are counted per minute. */
 const strain = { what: z.enum(['groups', 'connections', 'streams']), before: number.min(0), now: number.min(0) }
 export type Strain = Readonly<z.output<z.ZodObject<typeof strain>>>
 /** Causes of it that the coordinator sees. */

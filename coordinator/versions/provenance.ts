@@ -67,7 +67,7 @@ export function provenanceOf(
     coordinator: program,
     /** Numbers of the current step's batch, as the trainer reports them: training tasks, sampled by earlier versions. */
     measured: made.stats && Object.fromEntries(MEASURED.flatMap((name) => numberOf(made.stats!, name))),
-    /** What determines the step, as hashes: the files after the step are in `files`, settings and program in `recipes`. */
+    /** Hashes of everything that determines the step. `files` has those of its results, and `recipes` settings and program. */
     derivation,
     /** Scores of earlier versions on held-out tasks: the first and the newest. */
     heldOut: state.scores.map(({ type: _, atMs: __, ...score }) => score),

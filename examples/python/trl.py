@@ -17,7 +17,7 @@ def demo_config():
     return config
 
 
-# What transformers reads from GGUF it does not train: the weights move into a model of their own.
+# transformers does not train a model that it has read from GGUF, so the weights are copied into a new model.
 read = AutoModelForCausalLM.from_pretrained(FOLDER, gguf_file=GGUF, config=demo_config(), dtype=torch.float32)
 model = AutoModelForCausalLM.from_config(demo_config())
 model.load_state_dict(read.state_dict())
