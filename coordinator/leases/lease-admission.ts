@@ -16,7 +16,7 @@ export interface LeaseAdmissionParts {
   readonly clock: Pick<Clock, 'now' | 'elapsedMs'>
 }
 
-/** Decides whether a node may have a further lease. Every decision is a function of the run's state. */
+/** Decides whether a node may have a further lease, from the run's state and the blocks of addresses that found none lately. */
 export interface LeaseAdmission {
   /** Returns why `node` gets no further lease, apart from the places that other keys occupy; null: no reason. */
   refusalOf(state: RunState, node: string, ask: LeaseAsk): RefusalCode | null
