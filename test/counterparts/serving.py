@@ -27,7 +27,7 @@ TOO_LONG = "word " * 4000
 def served_model():
     """Base URL of the server."""
     model = CHECKOUT / "models" / "demo" / "prove-demo-base-f16.gguf"
-    command = ["node", str(CHECKOUT / "bin" / "prove-node.cjs"), "serve", "--model", str(model), "--name", MODEL]
+    command = ["node", str(CHECKOUT / "bin" / "prove-node.cjs"), "serve", "--model", str(model), "--model-name", MODEL]
     options = ["--port", "0", "--cpu", "--threads", "1", "--context", "2048"]
     process = subprocess.Popen([*command, *options], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
     assert process.stdout

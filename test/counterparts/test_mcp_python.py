@@ -75,7 +75,7 @@ def test_a_client_of_each_era_plays_tasks_and_gets_their_rewards(worlds, scripts
 @pytest.fixture(scope="module")
 def bank():
     """URL of an environment that `prove-server mcp` serves, without tasks."""
-    command = ["node", str(PROGRAM), "serve", "banking", "--port", "0"]
+    command = ["node", str(PROGRAM), "mcp", "banking", "--port", "0"]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
     assert process.stderr
     yield next(word for line in process.stderr for word in line.split() if word.startswith("http://"))
