@@ -1,6 +1,6 @@
 import type { Environment, ToolDefinition } from './define-environment.js'
 
-/** How users ask for a tool, and how the assistant reports its result. `docs/speech.md` explains every field. */
+/** How users ask for a tool, and how the assistant reports its result. `docs/environments/speech.md` explains every field. */
 export interface ToolSpeech {
   /** Goal of a user who gives no detail yet, as an infinitive: `cancel a payment`. Default: made from the tool's description. */
   readonly goal?: string
