@@ -23,6 +23,7 @@ import {
   verifyDataset,
   verifyFile,
 } from '../../tasks/dataset/index.js'
+import { OBJECTIONS, objectionText } from '../../tasks/synthesis/index.js'
 
 /** Exit statuses in addition to 0. */
 const DOES_NOT_REPRODUCE = 1
@@ -77,7 +78,14 @@ export function addDatasetCommand(program: Command): void {
     .description('Replay every example in fresh sessions and compare every byte.')
     .argument('<path>', 'folder of a data set, or one of its .jsonl files')
     .action((path: string) => printResult(() => verifyPath(path)))
-  for (const command of [dataset, inspect, sample, annotate, baselines, verify]) {
+  const explain = dataset
+    .command('explain')
+    .description(
+      'Describe an objection by which synthesis drops candidates: what it protects, what it costs, and examples.',
+    )
+    .argument('[name]', 'name of the objection, as the data set card has it; without a name, all of them')
+    .action((name?: string) => printResult(async () => explained(name)))
+  for (const command of [dataset, explain, inspect, sample, annotate, baselines, verify]) {
     command.exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : CANNOT_BE_READ))
   }
 }
@@ -91,6 +99,16 @@ async function printResult(run: () => Promise<string>): Promise<void> {
     process.stderr.write(`prove-lab: ${error.message}\n`)
     process.exitCode = error instanceof ExampleMismatch ? DOES_NOT_REPRODUCE : CANNOT_BE_READ
   }
+}
+
+function explained(name: string | undefined): string {
+  const rows = OBJECTIONS.filter((row) => name === undefined || row.name === name)
+  if (rows.length === 0)
+    throw new DatasetError(
+      'no_such_objection',
+      `there is no objection "${name}": use one of ${OBJECTIONS.map((row) => row.name).join(', ')}`,
+    )
+  return `${rows.map(objectionText).join('\n\n')}\n`
 }
 
 async function inspectFile(file: string, { task, index }: InspectOptions): Promise<string> {

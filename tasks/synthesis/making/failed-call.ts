@@ -18,9 +18,14 @@ export interface FailedCall {
   readonly message: string
 }
 
+/** A call that was made, with the fields that earlier results give. */
+type Made = Pick<StatedStep, 'environment' | 'tool' | 'args' | 'output'> & {
+  readonly bindings: readonly { readonly field: string }[]
+}
+
 /** The steps of a conversation, in the environments that they are taken in. */
 interface Course {
-  readonly steps: readonly StatedStep[]
+  readonly steps: readonly Made[]
   readonly open: Open
   readonly random: SeededRandom
 }
@@ -109,7 +114,7 @@ function fallsShort(right: Json, wrong: Json, message: string): boolean {
 }
 
 /** Whether what was found before lists what can be had, and not this: who reads of standard and express does not take the courier. */
-function isNotOffered(value: Json, field: string, earlier: readonly StatedStep[]): boolean {
+function isNotOffered(value: Json, field: string, earlier: readonly Made[]): boolean {
   const offered = earlier.flatMap(({ output }) =>
     Object.values(output)
       .flatMap((list) => (Array.isArray(list) ? (list as JsonObject[]) : []))
@@ -119,7 +124,7 @@ function isNotOffered(value: Json, field: string, earlier: readonly StatedStep[]
 }
 
 /** Whether a look-up has told how much there is, which the refusal says again: who reads of 846 points does not pay with 1,400. */
-function isMoreThanStated(value: Json, message: string, earlier: readonly StatedStep[]): boolean {
+function isMoreThanStated(value: Json, message: string, earlier: readonly Made[]): boolean {
   const stated = earlier.flatMap(({ tool, output }) =>
     tool.annotations.readOnly ? numbersIn(JSON.stringify(output)) : [],
   )

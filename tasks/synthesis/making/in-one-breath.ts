@@ -7,7 +7,7 @@ import type { Step } from './step.js'
 type Found = Pick<Step, 'environment' | 'tool' | 'output'>
 
 /** Whether some way to ask for a look-up asks for several things of a kind, of which one can be the cheapest. */
-export const canAskForSeveral = ({ tool, environment }: Found, entity: string): boolean =>
+export const canAskForSeveral = ({ tool, environment }: Pick<Found, 'environment' | 'tool'>, entity: string): boolean =>
   speechOf({ environment, tool }).ask.some((clause) => speaksOfSeveral(clause, specOf(environment, entity)))
 
 const specOf = (environment: Found['environment'], entity: string): Pick<EntitySpec, 'noun' | 'label'> =>
@@ -15,6 +15,10 @@ const specOf = (environment: Found['environment'], entity: string): Pick<EntityS
 
 /** Verbs of tools that commit somebody to a thing as it is: its price, its state, who wants it. */
 const COMMITS = /^(answer|approve|ship|settle|pay|charge|issue_refund|buy|place_bid|make_offer)(_|$)/
+
+/** Returns whether a call commits somebody to such a thing as it is. */
+export const commitsTo = ({ tool }: Pick<Step, 'tool'>, noun = ''): boolean =>
+  COMMITS.test(tool.name) && !PEOPLE.has(noun)
 
 /**
  * Returns whether a user can ask for a look-up and, in the same breath, for an action on a thing that it finds. The user cannot if every
@@ -27,6 +31,6 @@ export function isAskedAtOnce(found: Found, entity: string, user: Pick<Step, 'to
   const { tool, environment } = found
   if (!tool.annotations.readOnly || !kindsListed(found).has(entity)) return true
   const spec = specOf(environment, entity)
-  if (COMMITS.test(user.tool.name) && !PEOPLE.has(spec.noun)) return false
+  if (commitsTo(user, spec.noun)) return false
   return speechOf(found).ask.some((clause) => !speaksOfSeveral(clause, spec))
 }

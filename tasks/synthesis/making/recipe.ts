@@ -8,7 +8,6 @@ import { naturalSpeech } from '../wording/natural-speech.js'
 import { inEnvironments } from '../wording/occupations.js'
 import { drawPersona } from '../wording/personas.js'
 import { plainSpeech } from '../wording/plain-speech.js'
-import { smallTalk } from '../wording/small-talk.js'
 import { toolGraph } from './graph.js'
 import type { SynthesisContext } from './synthesis-context.js'
 
@@ -36,6 +35,7 @@ export type SynthesisErrorCode =
   | 'no_paraphraser'
   | 'no_domain_rules'
   | 'stopped'
+  | 'too_many_kinds'
 
 /** Synthesis cannot go on with what it was given. */
 export class SynthesisError extends CodedError<SynthesisErrorCode> {}
@@ -98,7 +98,6 @@ export function contextFor(
     domainRules,
     drawPersona,
     inEnvironments: profile.speech === 'plain' ? (persona) => persona : inEnvironments,
-    smallTalk,
     denotes,
   }
 }

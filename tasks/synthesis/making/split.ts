@@ -7,6 +7,10 @@ import type { Node } from './graph.js'
 export type Chain = readonly Node[]
 
 /** Shortest run of tools that counts as a chain of its own when splits are kept apart. */
+/** The paper’s chains have two to five tools (section 3.2). */
+export const SHORTEST = 2
+export const LONGEST = 5
+
 const MIN_PART = 2
 /** One chain in this many is held out, and of the others one in so many is for validation. */
 const HELD_OUT_EVERY = 20

@@ -10,6 +10,8 @@ export type PlainAssignment = Omit<Assignment, 'target'> & { readonly target: st
 
 export interface Batch {
   readonly recipe: Recipe
+  /** Chains of which nothing came in earlier batches. */
+  readonly spent: readonly string[]
   readonly assignments: readonly PlainAssignment[]
 }
 
@@ -23,7 +25,7 @@ let kept: { readonly recipe: string; readonly context: SynthesisContext } | unde
  * Makes the examples of a batch in a worker thread. Workers cache only values that follow from the recipe, so all workers give the same
  * result.
  */
-export default async function makeBatch({ recipe, assignments }: Batch): Promise<BatchResult[]> {
+export default async function makeBatch({ recipe, spent, assignments }: Batch): Promise<BatchResult[]> {
   const name = JSON.stringify(recipe)
   if (kept?.recipe !== name) {
     await admitOutside(recipe)
@@ -31,9 +33,10 @@ export default async function makeBatch({ recipe, assignments }: Batch): Promise
   }
   const { context } = kept
   const nodes = new Map(context.graph.nodes.map((node) => [nodeName(node), node]))
+  const known = new Set(spent)
   return assignments.map((assignment) => ({
     index: assignment.index,
-    ...makeExample({ ...assignment, target: nodes.get(assignment.target)! }, context),
+    ...makeExample({ ...assignment, target: nodes.get(assignment.target)! }, context, known),
   }))
 }
 
