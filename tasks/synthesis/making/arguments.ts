@@ -1,8 +1,9 @@
 import type { Json, JsonObject } from '../../../rollout/reward/index.js'
 import { isOptional, meaningOf, type SeededRandom, type Session } from '../../../servers/kernel/index.js'
 import type { Profile } from '../../dataset/profile.js'
+import type { Node } from '../graph.js'
+import { itemAt } from '../item-at.js'
 import { entitiesShown } from './entities-shown.js'
-import type { Node } from './graph.js'
 import { commonValuesIn, waysToRefer } from './references.js'
 import { canBeMeant, type Hearing, type Parts } from './state-references.js'
 import type { Binding, Step } from './step.js'
@@ -25,7 +26,7 @@ export interface Course {
   readonly wiring: Wiring | undefined
   /** Keys of the things that are settled. */
   readonly settled: ReadonlyMap<number, string>
-  /** The ways to ask for the chain in turns in which all its calls so far can be asked for; `undefined` where that does not matter. */
+  /** The ways to ask for the chain in turns that fit all calls so far; `undefined` where that does not matter. */
   readonly partings: readonly Parts[] | undefined
 }
 
@@ -38,8 +39,8 @@ export interface Arguments {
 }
 
 /**
- * Draws arguments for the next call of a chain. Each key is that of its thing: of one that is settled, or of one that an earlier result shows and
- * that the tool can be used on. Everything else comes from the sampler of the tool.
+ * Draws arguments for the next call of a chain. Each key is that of its thing. The thing is settled, or an earlier result shows it and the
+ * tool can be used on it. Everything else comes from the sampler of the tool.
  * @param said  arguments that were said for an earlier call
  * @returns `undefined` if the state has none
  */
@@ -49,10 +50,9 @@ export function drawArguments(node: Node, course: Course, said: Readonly<Record<
   const bindings: Binding[] = []
   const settled = new Map(course.settled)
   const bound: Record<string, Json> = { ...said }
-  const seen = [...steps, { ...node, args: {}, output: {}, bindings }]
   let partings = course.partings
   const meant = (binding: Binding): readonly Parts[] | undefined =>
-    partings?.filter((parts) => canBeMeant(binding, at, seen, parts, HEARING))
+    partings?.filter((parts) => canBeMeantNext(binding, node, steps, parts))
   const take = (binding: Binding, left: readonly Parts[] | undefined): void => {
     bindings.push(binding)
     partings = left
@@ -67,10 +67,8 @@ export function drawArguments(node: Node, course: Course, said: Readonly<Record<
   }
   for (const { field, entity, thing, candidates, must } of keysToBind(node, course, bound)) {
     const fitting = candidates.find(({ key, source }) => {
-      const step = steps[source] as Step
-      const ways = waysToRefer(step, entity, key, labelIn(session, node, entity, key))
-      const binding = { field, value: key, source, entity, ways }
-      const left = ways.length > 0 ? meant(binding) : []
+      const binding = bindingTo({ field, entity, key, source }, node, course)
+      const left = binding.ways.length > 0 ? meant(binding) : []
       if (left?.length === 0 || !accepts(session, node, random, { ...bound, [field]: key })) return false
       take(binding, left)
       return true
@@ -87,6 +85,20 @@ export function drawArguments(node: Node, course: Course, said: Readonly<Record<
     if (!settled.has(thing) && typeof args[field] === 'string') settled.set(thing, args[field])
   return { args, bindings, settled, partings }
 }
+
+/** Returns the ways to mean a key by the result that shows it. */
+export function bindingTo(
+  { field, entity, key, source }: { field: string; entity: string; key: string; source: number },
+  node: Node,
+  { steps, session }: Pick<Course, 'steps' | 'session'>,
+): Binding {
+  const ways = waysToRefer(itemAt(steps, source), entity, key, labelIn(session, node, entity, key))
+  return { field, value: key, source, entity, ways }
+}
+
+/** Returns whether a key can be meant when a call is the next one, in these turns. */
+export const canBeMeantNext = (binding: Binding, node: Node, steps: readonly Step[], parts: Parts): boolean =>
+  canBeMeant(binding, steps.length, [...steps, { ...node, args: {}, output: {}, bindings: [] }], parts, HEARING)
 
 /** Returns arguments that the sampler of a tool draws around known ones, if it keeps these. */
 export function accepts(

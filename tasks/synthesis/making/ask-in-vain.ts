@@ -1,15 +1,17 @@
 import type { TaskBody } from '../../../rollout/episode/index.js'
+import type { Node } from '../graph.js'
+import { itemAt } from '../item-at.js'
 import type { Ask, Moment } from '../wording/speech.js'
 import { askForAll, isUnderstood, NUMBERS_ASKED } from './ask-for-all.js'
 import type { Script, Withheld } from './conversation-script.js'
 import { canBeAskedWithout } from './conversation-shape.js'
-import type { Node } from './graph.js'
 import type { ObjectionName } from './objections.js'
 import { questionsDue } from './questions-due.js'
 import type { Chain } from './split.js'
 import type { Step } from './step.js'
 import type { Setting } from './synthesis-context.js'
-import { type Taken, takeSteps } from './take-steps.js'
+import { takeSteps } from './take-steps.js'
+import type { Taken } from './taken.js'
 import { askOf, putIntoWords } from './word-conversation.js'
 
 /** One user turn with a request that no call answers. */
@@ -63,7 +65,7 @@ export function askInVain(
   if (!worded) return 'no_words'
   if (!due) return 'no_question'
   if (!vague && !isUnderstood(script, worded, context)) return 'reference'
-  const { user, assistant } = worded.exchanges[0]!
+  const { user, assistant } = itemAt(worded.exchanges, 0)
   const questions = (due.questions ?? []).map((question) => ({ ...question, turn }))
   const [ask, ...others] = script.steps.map((_, i) => askOf(script.steps, i, script)).filter(({ silent }) => !silent)
   return { taken, script, user, ...(ask && others.length === 0 ? { ask } : {}), question: assistant, questions }

@@ -1,6 +1,7 @@
 import type { SpokenEnvironment } from '../../../servers/kernel/index.js'
 import type { Split } from '../../dataset/profile.js'
-import { type Node, nodeName, type ToolGraph } from './graph.js'
+import { type Node, nodeName, type ToolGraph } from '../graph.js'
+import { itemAt } from '../item-at.js'
 import { endsWithCheck, goesOn, isPurposeful } from './purpose.js'
 import { SynthesisError } from './recipe.js'
 import { type Chain, LONGEST, splitOf } from './split.js'
@@ -42,48 +43,96 @@ export function chainIndex(graph: ToolGraph, heldOutEnvironments: ReadonlySet<st
 }
 
 function createIndex(graph: ToolGraph, heldOutEnvironments: ReadonlySet<string>): ChainIndex {
+  const environments = [...new Set(graph.nodes.map(({ environment }) => environment))]
   const lists = new Map<string, WiredChain[]>()
-  const nameOf = ({ length, split, crossing }: ChainQuery): string => `${length} ${split} ${crossing}`
+  const loaded = new Set<string>()
+  const nameOf = (place: string, { length, split, crossing }: ChainQuery): string =>
+    `${place} ${length} ${split} ${crossing}`
   const add = (chain: WiredChain): void => {
     const split = splitOf(chain.nodes, heldOutEnvironments)
     if (split === undefined) return
-    const name = nameOf({ length: chain.nodes.length, split, crossing: chain.wiring.crossing !== undefined })
-    for (const key of [name, ...chain.nodes.map((node) => `${name} ${nodeName(node)}`)]) {
-      const list = lists.get(key)
+    const query = { length: chain.nodes.length, split, crossing: chain.wiring.crossing !== undefined }
+    for (const place of [itemAt(chain.nodes, 0).environment.name, ...chain.nodes.map(nodeName)]) {
+      const list = lists.get(nameOf(place, query))
       if (list) list.push(chain)
-      else lists.set(key, [chain])
+      else lists.set(nameOf(place, query), [chain])
     }
   }
-  for (const chain of chainsOf(graph)) add(chain)
+  const once = (name: string, chains: () => Iterable<WiredChain>): void => {
+    if (loaded.has(name)) return
+    loaded.add(name)
+    for (const chain of chains()) add(chain)
+  }
+  const load = (environment: SpokenEnvironment, { length, crossing }: ChainQuery): void => {
+    if (crossing) once('crossings', () => crossingsOf(graph))
+    else once(`${environment.name} ${length}`, () => chainsWithin(environment, graph, length))
+  }
   return {
-    of: (query) => lists.get(nameOf(query)) ?? [],
-    through: (node, query) => lists.get(`${nameOf(query)} ${nodeName(node)}`) ?? [],
+    of: (query) =>
+      environments.flatMap((environment) => {
+        load(environment, query)
+        return lists.get(nameOf(environment.name, query)) ?? []
+      }),
+    through: (node, query) => {
+      load(node.environment, query)
+      return lists.get(nameOf(nodeName(node), query)) ?? []
+    },
   }
 }
 
-function* chainsOf(graph: ToolGraph): Generator<WiredChain> {
+/** A chain within one environment: the places of its tools in the environment, and their things. */
+interface Path {
+  readonly places: readonly number[]
+  readonly wiring: Wiring
+}
+
+const paths = new WeakMap<SpokenEnvironment, Map<number, readonly Path[]>>()
+
+/** The chains of one length in an environment. They follow from its declarations alone, so they are listed once per process. */
+function* chainsWithin(environment: SpokenEnvironment, graph: ToolGraph, length: number): Generator<WiredChain> {
+  const known = paths.get(environment) ?? new Map<number, readonly Path[]>()
+  paths.set(environment, known)
+  const nodes = graph.nodes.filter((node) => node.environment === environment)
+  let found = known.get(length)
+  if (!found) {
+    const listed: Path[] = []
+    visitPaths(toolMap(environment, graph), undefined, length, (path) => {
+      const chain = path.length === length ? wired(path) : undefined
+      if (chain) listed.push({ places: path.map((node) => nodes.indexOf(node)), wiring: chain.wiring })
+    })
+    found = listed
+    known.set(length, found)
+  }
+  for (const { places, wiring } of found) yield { nodes: places.map((place) => itemAt(nodes, place)), wiring }
+}
+
+/** The chains that continue in another environment. */
+function crossingsOf(graph: ToolGraph): WiredChain[] {
   const maps = new Map<SpokenEnvironment, ToolMap>()
-  for (const { environment } of graph.nodes)
-    if (!maps.has(environment)) maps.set(environment, toolMap(environment, graph))
+  const mapOf = (environment: SpokenEnvironment): ToolMap => {
+    const map = maps.get(environment) ?? toolMap(environment, graph)
+    maps.set(environment, map)
+    return map
+  }
   const crossings = new Map<Node, Set<Node>>()
   for (const { kind, from, to } of graph.links)
     if (kind === 'cross-environment' && goesOn(from, to))
       crossings.set(from, (crossings.get(from) ?? new Set()).add(to))
-  for (const map of maps.values()) {
-    for (const nodes of pathsIn(map, [], LONGEST)) {
-      yield* wired(nodes)
-      const last = nodes.at(-1) as Node
-      if (nodes.length === LONGEST) continue
-      for (const to of crossings.get(last) ?? [])
-        for (const rest of pathsIn(maps.get(to.environment) as ToolMap, [to], LONGEST - nodes.length))
-          if (isPurposeful([...nodes, ...rest])) yield* wired([...nodes, ...rest])
-    }
-  }
+  const found: WiredChain[] = []
+  for (const environment of new Set([...crossings.keys()].map((node) => node.environment)))
+    visitPaths(mapOf(environment), undefined, LONGEST - 1, (nodes) => {
+      for (const to of crossings.get(itemAt(nodes, nodes.length - 1)) ?? [])
+        visitPaths(mapOf(to.environment), to, LONGEST - nodes.length, (rest) => {
+          const chain = isPurposeful([...nodes, ...rest]) ? wired([...nodes, ...rest]) : undefined
+          if (chain) found.push(chain)
+        })
+    })
+  return found
 }
 
-function* wired(nodes: Chain): Generator<WiredChain> {
+function wired(nodes: Chain): WiredChain | undefined {
   const wiring = wire(nodes)
-  if (wiring && isOneErrandByTools(nodes, wiring) && endsWithCheck(nodes)) yield { nodes, wiring }
+  return wiring && isOneErrandByTools(nodes, wiring) && endsWithCheck(nodes) ? { nodes, wiring } : undefined
 }
 
 /** The tools of an environment by number. Sets of kinds of things are bits of a number: there are millions of unfinished chains. */
@@ -137,18 +186,21 @@ function toolMap(environment: SpokenEnvironment, graph: ToolGraph): ToolMap {
 }
 
 /**
- * Every order of up to `longest` tools in which everything is shown before it is used, every change has a purpose, and every search can still
- * be of use: a call takes the thing of its kind that was taken last, and otherwise one from the nearest result.
+ * Visits every order of up to `longest` tools in which everything is shown before it is used, every change has a purpose, and every search can
+ * still be of use: a call takes the thing of its kind that was taken last, and otherwise one from the nearest result.
  * @param begun  the first tool, if it is settled
  */
-function* pathsIn({ tools, leads }: ToolMap, begun: readonly Node[], longest: number): Generator<Node[]> {
+function visitPaths(
+  { tools, leads }: ToolMap,
+  begun: Node | undefined,
+  longest: number,
+  visit: (nodes: readonly Node[]) => void,
+): void {
   const path: number[] = []
-  function* longer(settled: number, roots: number, changed: Node | undefined): Generator<Node[]> {
+  function longer(settled: number, seen: number, roots: number, changed: Node | undefined): void {
     for (const [at, tool] of tools.entries()) {
       const { node, must, shown } = tool
-      if (path.includes(at) || (path.length === 0 && begun.length > 0 && node !== begun[0])) continue
-      const seen = path.reduce((all, i) => all | (tools[i] as MappedTool).shown, 0)
-      if ((must & ~seen) !== 0) continue
+      if ((must & ~seen) !== 0 || path.includes(at) || (path.length === 0 && begun && node !== begun)) continue
       const isRoot = path.length > 0 && !path.some((i) => leads[i]?.[at])
       if (isRoot && (roots === ROOTS || must !== 0 || (shown & ~seen) === 0)) continue
       const changes = !node.tool.annotations.readOnly
@@ -156,13 +208,13 @@ function* pathsIn({ tools, leads }: ToolMap, begun: readonly Node[], longest: nu
       path.push(at)
       const all = settled | tool.settles
       if (path.every((_, place) => isOfUse(path, place, all, tools))) {
-        yield path.map((i) => (tools[i] as MappedTool).node)
-        if (path.length < longest) yield* longer(all, roots + (isRoot ? 1 : 0), changes ? node : changed)
+        visit(path.map((i) => itemAt(tools, i).node))
+        if (path.length < longest) longer(all, seen | shown, roots + (isRoot ? 1 : 0), changes ? node : changed)
       }
       path.pop()
     }
   }
-  yield* longer(0, 0, undefined)
+  longer(0, 0, 0, undefined)
 }
 
 /** Whether something was taken out of the result of a search, or can still be. */

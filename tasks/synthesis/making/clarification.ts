@@ -1,6 +1,8 @@
 import { offeredAt, type Task } from '../../../rollout/episode/index.js'
 import { isOptional, meaningOf, type SeededRandom } from '../../../servers/kernel/index.js'
 import type { Example } from '../../dataset/example.js'
+import { type Node, nodeName } from '../graph.js'
+import { itemAt, lastOf } from '../item-at.js'
 import { canLeaveOut } from '../wording/clause.js'
 import { alike } from './alike.js'
 import { askForAll, isUnderstood, NUMBERS_ASKED } from './ask-for-all.js'
@@ -9,15 +11,16 @@ import { assemble, buildTask } from './assemble.js'
 import { type Script, scriptConversation, type Withheld } from './conversation-script.js'
 import { canCarry, fieldsToLeaveOut, isWhole, partsOf, type Shape } from './conversation-shape.js'
 import { chooseToolset, isTooSmall, rivals } from './draw-toolset.js'
-import { type Node, nodeName } from './graph.js'
 import { groundTruthOf, toTell } from './ground-truth.js'
 import { firstObjection, type ObjectionName, OF_CONVERSATIONS } from './objections.js'
 import type { Missing } from './plan.js'
 import { isSolvable, isStatedBefore, nodesIn } from './solvable.js'
 import { type Chain, chainName } from './split.js'
 import type { Step } from './step.js'
-import { type Maker, momentOf, type Setting, TODAY } from './synthesis-context.js'
-import { homeOf, type Taken, takeSteps, toolAround, type Wanted } from './take-steps.js'
+import { type Maker, momentOf, type Setting } from './synthesis-context.js'
+import { homeOf, takeSteps, toolAround, type Wanted } from './take-steps.js'
+import type { Taken } from './taken.js'
+import { TODAY } from './today.js'
 import { askOf, callOf, precededBy, putIntoWords, type Worded } from './word-conversation.js'
 
 /**
@@ -89,7 +92,7 @@ const makePartlyHidden: Maker = (base) => {
   if (typeof taken === 'string') return taken
   if (taken.undoings.length > 0) return 'undone'
   const { chain, open } = taken
-  const last = chain.at(-1)!
+  const last = lastOf(chain)
   const persona = context.inEnvironments(context.drawPersona(random), namesOf(chain))
   const moment = momentOf(base, persona)
   const whole = askForAll(taken.steps, random, { understood: true })
@@ -116,7 +119,7 @@ const makePartlyHidden: Maker = (base) => {
   const undone = askOf(whole.steps, steps.length, whole)
   const assistant = `${speech.report(done, { ...moment, turn: 0, goesOn: true })} ${speech.declineRest({ ...moment, turn: 0 }, undone)}`
   const worded: Worded = {
-    exchanges: [{ user: asked.exchanges[0]!.user, calls: steps.map(callOf), assistant }],
+    exchanges: [{ user: itemAt(asked.exchanges, 0).user, calls: steps.map(callOf), assistant }],
     origins: asked.origins.slice(0, -1),
     turnOf: steps.map(() => 0),
   }
@@ -153,7 +156,7 @@ const makeBrought: Maker = (base) => {
   const last = steps.length - 1
   const request = { home: homeOf(chain), needed: chain, hidden: new Set<string>(), distractors: true }
   const isLast = ({ environment, tool }: Task['toolset'][number]): boolean =>
-    environment === chain.at(-1)!.environment.name && tool === chain.at(-1)!.tool.name
+    environment === lastOf(chain).environment.name && tool === lastOf(chain).tool.name
   const toolset = chooseToolset(request, context.environments, profile, random).map((offer) =>
     isLast(offer) ? { ...offer, from: 1 } : offer,
   )
@@ -161,7 +164,7 @@ const makeBrought: Maker = (base) => {
   if (isStatedBefore(taken.steps, last) || isSolvable(taken.steps, last, offered, open, random)) return 'solvable'
   const reportOn = (turn: number, indices: readonly number[]): string =>
     speech.report(
-      indices.map((i) => ({ ask: askOf(steps, i, whole), output: steps[i]!.output })),
+      indices.map((i) => ({ ask: askOf(steps, i, whole), output: itemAt(steps, i).output })),
       { ...moment, turn, goesOn: turn === 0 },
     )
   const before = [...steps.keys()].slice(0, -1)
@@ -172,10 +175,14 @@ const makeBrought: Maker = (base) => {
       : `${reportOn(0, before)} ${speech.declineRest({ ...moment, turn: 0 }, undone)}`
   const worded: Worded = {
     exchanges: [
-      { user: asked.exchanges[0]!.user, calls: before.map((i) => callOf(steps[i]!, i)), assistant: declined },
+      {
+        user: itemAt(asked.exchanges, 0).user,
+        calls: before.map((i) => callOf(itemAt(steps, i), i)),
+        assistant: declined,
+      },
       {
         user: speech.bring({ ...moment, turn: 1 }),
-        calls: [callOf(steps[last]!, last)],
+        calls: [callOf(itemAt(steps, last), last)],
         assistant: reportOn(1, [last]),
       },
     ],
@@ -314,13 +321,13 @@ export function uniqueNodes(nodes: readonly Node[]): Node[] | null {
 
 /** A value that the first call cannot do without, and that is said nowhere else. */
 function withheldIn(steps: readonly Step[], random: SeededRandom): Withheld | undefined {
-  const { tool, args } = steps[0]!
+  const { tool, args } = itemAt(steps, 0)
   const isTakenUp = steps.some(({ bindings }) => bindings.some(({ source }) => source === 0))
   const fields = Object.entries(tool.input.shape).filter(([field, schema]) => {
     const value = args[field]
     if (isOptional(schema) || (typeof value !== 'string' && typeof value !== 'number')) return false
     const given = Object.keys(args)
-    if (isWhole(tool, given, field) || ORDER.test(field) || !canLeaveOut(steps[0]!, given, field)) return false
+    if (isWhole(tool, given, field) || ORDER.test(field) || !canLeaveOut(itemAt(steps, 0), given, field)) return false
     const { entity } = meaningOf(schema)
     // Nobody goes on about a thing before having said which it is.
     if (steps.length > 1 && (entity !== undefined || isTakenUp)) return false

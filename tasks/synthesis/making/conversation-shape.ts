@@ -1,8 +1,9 @@
 import { z } from 'zod'
-import { isOptional, meaningOf, type ToolDefinition } from '../../../servers/kernel/index.js'
+import { hasEffect, isOptional, meaningOf, type ToolDefinition } from '../../../servers/kernel/index.js'
+import { kindsGiven, lookedUp, type Node } from '../graph.js'
+import { itemAt, lastOf } from '../item-at.js'
 import { canLeaveOut } from '../wording/clause.js'
-import { ACT, ADDS } from './failed-call.js'
-import { kindsGiven, lookedUp, type Node } from './graph.js'
+import { ACT } from './failed-call.js'
 import type { TaskPlan } from './plan.js'
 import type { Chain } from './split.js'
 import type { Parts } from './state-references.js'
@@ -24,8 +25,8 @@ export function canCarry(chain: Chain, { requests, information, recovery }: Shap
   if (information === 'missing' && !open.some((node) => hasValueToSay(node, chain))) return false
   if (recovery === 'corrected') return ends.some((node) => valuesOf(node).some((value) => value !== 'other'))
   if (recovery === 'other-tool') return chain.some((node, i) => i > 0 && isSetUp(chain[i - 1] as Node, node))
-  const last = chain.at(-1)!
-  return recovery !== 'gave-up' || (!ADDS.test(last.tool.name) && valuesOf(last).includes('number'))
+  const last = lastOf(chain)
+  return recovery !== 'gave-up' || (!hasEffect(last, 'adds') && valuesOf(last).includes('number'))
 }
 
 /** Returns whether a call that a failure is wanted of can fail in a state, when a chain is asked for in these turns. */
@@ -69,7 +70,8 @@ export function partsOf(
   { requests, information }: Pick<Shape, 'requests' | 'information'>,
 ): readonly Parts[] {
   const isOneGoal = (part: readonly number[]): boolean =>
-    hasDetails(chain[part.at(-1)!]!) && part.slice(0, -1).every((at) => chain[at]!.tool.annotations.readOnly)
+    hasDetails(itemAt(chain, lastOf(part))) &&
+    part.slice(0, -1).every((at) => itemAt(chain, at).tool.annotations.readOnly)
   const all = requests > chain.length ? [] : knownCuts(chain.length, requests)
   return information === 'minimal' ? all.filter(([first]) => isOneGoal(first!)) : all
 }
@@ -101,13 +103,14 @@ export const hasDetails = ({ tool }: Node): boolean =>
 /** Whether a later call has to be given what this one alone shows: nobody goes on about a thing before having said which it is. */
 function isTakenUp(chain: Chain, at: number): boolean {
   const gives = (node: Node, kind: string): boolean =>
-    node.environment === chain[at]!.environment && kindsGiven(node).has(kind)
+    node.environment === itemAt(chain, at).environment && kindsGiven(node).has(kind)
   return chain.some(
     (later, j) =>
       j > at &&
-      later.environment === chain[at]!.environment &&
+      later.environment === itemAt(chain, at).environment &&
       [...lookedUp(later, false).values()].some(
-        (kind) => gives(chain[at]!, kind) && !chain.slice(0, j).some((other, i) => i !== at && gives(other, kind)),
+        (kind) =>
+          gives(itemAt(chain, at), kind) && !chain.slice(0, j).some((other, i) => i !== at && gives(other, kind)),
       ),
   )
 }
@@ -115,7 +118,7 @@ function isTakenUp(chain: Chain, at: number): boolean {
 /** Whether a call needs a value that can be left out, as `isWhole` has it, and that no call before it may have shown. */
 function hasValueToSay({ environment, tool }: Node, chain: Chain): boolean {
   return fieldsToLeaveOut({ environment, tool }).some((field) => {
-    const { entity } = meaningOf(tool.input.shape[field]!)
+    const { entity } = meaningOf(itemAt(tool.input.shape, field))
     if (entity === undefined) return true
     const at = chain.findIndex((node) => node.tool === tool)
     const isShown = chain.slice(0, at).some((node) => node.environment === environment && kindsGiven(node).has(entity))
@@ -128,11 +131,13 @@ function hasValueToSay({ environment, tool }: Node, chain: Chain): boolean {
  * user says which thing is meant before asking for more about it.
  */
 export function canBeAskedWithout(chain: Chain): boolean {
-  const { tool } = chain[0]!
+  const { tool } = itemAt(chain, 0)
   const isAlone = chain.length === 1
   return (
     (isAlone || !isTakenUp(chain, 0)) &&
-    fieldsToLeaveOut(chain[0]!).some((field) => isAlone || meaningOf(tool.input.shape[field]!).entity === undefined)
+    fieldsToLeaveOut(itemAt(chain, 0)).some(
+      (field) => isAlone || meaningOf(itemAt(tool.input.shape, field)).entity === undefined,
+    )
   )
 }
 
@@ -142,7 +147,7 @@ export function canBeAskedWithout(chain: Chain): boolean {
  * @param given  arguments of the call
  */
 export function isWhole({ input, annotations }: ToolDefinition, given: readonly string[], field: string): boolean {
-  const schema = input.shape[field]!
+  const schema = itemAt(input.shape, field)
   if (ACT.test(field)) return true
   if (!annotations.readOnly || meaningOf(schema).entity !== undefined) return false
   return given.every((other) => other === field) || (kindOf(schema) === 'other' && !meaningOf(schema).common)
@@ -156,7 +161,7 @@ export function fieldsToLeaveOut(node: Node): readonly string[] {
   let fields = leftOut.get(tool)
   if (!fields) {
     const all = Object.keys(tool.input.shape)
-    const needed = all.filter((field) => !isOptional(tool.input.shape[field]!))
+    const needed = all.filter((field) => !isOptional(itemAt(tool.input.shape, field)))
     const optional = all.filter((field) => !needed.includes(field))
     fields = needed.filter((field) => {
       // Which of the others are given is drawn later.

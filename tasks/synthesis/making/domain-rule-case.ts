@@ -8,10 +8,12 @@ import {
   type Session,
 } from '../../../servers/kernel/index.js'
 import type { DomainRuleRole } from '../../dataset/example.js'
+import type { Node } from '../graph.js'
+import { itemAt } from '../item-at.js'
+import type { RuledStep } from '../ruled-step.js'
 import { ACT, playUpTo, wrongValues } from './failed-call.js'
-import type { Node } from './graph.js'
 import type { Open, Step } from './step.js'
-import type { Taken } from './take-steps.js'
+import type { Taken } from './taken.js'
 
 /** Returns whether a tool has a domain rule that makes conversations of this role; for any other role, any rule. */
 export const hasRuleFor = ({ environment, tool }: Node, role: DomainRuleRole['role']): boolean =>
@@ -19,15 +21,6 @@ export const hasRuleFor = ({ environment, tool }: Node, role: DomainRuleRole['ro
     (rule) =>
       rule.tool === tool.name && (role === 'abiding' || rule.demand === (role === 'declined' ? 'decline' : 'confirm')),
   )
-
-/** A step to which a rule applies, as it was walked or with another value, which the user names at first. */
-export interface RuledStep {
-  readonly step: number
-  readonly rule: DomainRule
-  readonly args: JsonObject
-  /** The argument that has another value than in the step. */
-  readonly field?: string
-}
 
 /** A ruled step, and what the user does when it is declined or asked about. */
 export interface RuledCase extends RuledStep {
@@ -64,7 +57,7 @@ export function drawRuled(
   }
   const [{ step, rule }] = ruled as [(typeof ruled)[number]]
   if (ruled.length > 1 || rule.demand !== demand) return null
-  const found = { step, rule, args: steps[step]!.args }
+  const found = { step, rule, args: itemAt(steps, step).args }
   if (demand === 'decline')
     return step < last ? null : { ...found, outcome: random.chance(INSISTED) ? 'insisted' : 'dropped' }
   return { ...found, outcome: step === last && last > 0 && random.chance(WITHDRAWN) ? 'withdrawn' : 'agreed' }
@@ -90,20 +83,20 @@ function ruledVariant(
   open: Open,
   random: SeededRandom,
 ): RuledStep | null {
-  const step = steps[index]!
+  const step = itemAt(steps, index)
   if (!step.environment.domainRules?.rules.some((rule) => rule.tool === step.tool.name && rule.demand === demand))
     return null
   const session = playUpTo(steps, index, open)(step.environment)
   const free = Object.keys(step.args).filter(
     (field) =>
-      meaningOf(step.tool.input.shape[field]!).entity === undefined &&
+      meaningOf(itemAt(step.tool.input.shape, field)).entity === undefined &&
       !ACT.test(field) &&
       // Who is asked whether it shall be so much says a smaller number; nobody answers so with another choice.
       (demand === 'decline' || typeof step.args[field] === 'number') &&
-      steps.every((other, i) => i === index || !Object.values(other.args).includes(step.args[field]!)),
+      steps.every((other, i) => i === index || !Object.values(other.args).includes(itemAt(step.args, field))),
   )
   for (const field of random.shuffle(free)) {
-    for (const value of wrongValues(step.args[field]!, session, step, field, random)) {
+    for (const value of wrongValues(itemAt(step.args, field), session, step, field, random)) {
       const args = { ...step.args, [field]: value }
       const rule = value === step.args[field] ? undefined : ruleAt(session, step, args)
       if (rule?.demand === demand && session.fork().call(step.tool.name, args).ok)

@@ -2,6 +2,7 @@ import { exampleOf, toolsetOf } from '../../../rollout/episode/index.js'
 import { type Json, type JsonObject, PAPER, solvedExactly } from '../../../rollout/reward/index.js'
 import type { Session, SpokenEnvironment } from '../../../servers/kernel/index.js'
 import type { Example, Origin } from '../../dataset/example.js'
+import { itemAt } from '../item-at.js'
 import { unresolvedIn } from '../resolving/unresolved.js'
 import type { Script } from './conversation-script.js'
 import type { StatedStep } from './state-references.js'
@@ -59,7 +60,7 @@ function isReadable(origin: Origin, value: Json, call: number, evidence: Evidenc
     case 'user':
       return (user[origin.turn]?.includes(origin.phrase) ?? false) && denotes(origin.phrase, value, today)
     case 'result':
-      return origin.call < call && holds(steps[origin.call]!.output, value)
+      return origin.call < call && holds(itemAt(steps, origin.call).output, value)
     case 'context':
       return system.includes(origin.phrase) && denotes(origin.phrase, value, today)
   }
@@ -92,7 +93,9 @@ const callsOf = (steps: readonly StatedStep[]) =>
 
 export function replays({ steps, open }: Candidate): boolean {
   const { outputs } = execute(callsOf(steps), open)
-  return outputs.every((output, i) => output !== null && JSON.stringify(output) === JSON.stringify(steps[i]!.output))
+  return outputs.every(
+    (output, i) => output !== null && JSON.stringify(output) === JSON.stringify(itemAt(steps, i).output),
+  )
 }
 
 export function earnsTheMaximum({ example: { task }, catalogue }: Candidate): boolean {

@@ -13,8 +13,9 @@ import { type Chain, chainName } from './split.js'
 import type { StateIndex } from './state-index.js'
 import type { Parts } from './state-references.js'
 import type { Open, Step } from './step.js'
-import { type Maker, momentOf, TODAY } from './synthesis-context.js'
+import { type Maker, momentOf } from './synthesis-context.js'
 import { homeOf, takeSteps } from './take-steps.js'
+import { TODAY } from './today.js'
 import { putIntoWords } from './word-conversation.js'
 
 /** A conversation that a chain of calls answers, over one or more user turns. */

@@ -3,6 +3,7 @@ import { hasRules, type SeedStateCache, type SpokenEnvironment } from '../../../
 import { answerWords } from '../../dataset/answer-words.js'
 import { domainRulesProblem } from '../../dataset/domain-rules-kept.js'
 import type { Example } from '../../dataset/example.js'
+import type { Node, ToolGraph } from '../graph.js'
 import { belongsTogether } from './belonging.js'
 import { isOneErrand } from './errand.js'
 import {
@@ -13,7 +14,6 @@ import {
   referencesAreUnderstood,
   replays,
 } from './filters.js'
-import type { Node, ToolGraph } from './graph.js'
 import { lookUpsAreWorthIt } from './looks.js'
 import type { Chain } from './split.js'
 import type { Open, Step } from './step.js'
@@ -272,7 +272,7 @@ function breaksRules(example: Example, { catalogue, seedStates }: Finished['cont
 export const OBJECTIONS = [...FAILURES, ...OF_CALLS, ...OF_CONVERSATIONS, ...OF_EXAMPLES] as const
 export type ObjectionName = (typeof OBJECTIONS)[number]['name']
 
-/** Returns the first objection to a subject, or `undefined` if there is none. */
+/** Returns the first objection to a subject, or `undefined` if no row objects. */
 export const firstObjection = <S, N extends string>(
   rows: readonly (Omit<Check<S>, 'name'> & { readonly name: N })[],
   subject: S,

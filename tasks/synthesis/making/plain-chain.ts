@@ -1,5 +1,5 @@
 import type { SeededRandom } from '../../../servers/kernel/index.js'
-import type { Node, ToolGraph } from './graph.js'
+import type { Node, ToolGraph } from '../graph.js'
 import type { Chain } from './split.js'
 
 /** Draws of a chain around one tool before it is held that there is none. */

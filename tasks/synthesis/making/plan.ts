@@ -2,10 +2,10 @@ import type { SeededRandom } from '../../../servers/kernel/index.js'
 import type { DomainRuleRole, Information, Recovery } from '../../dataset/example.js'
 import { type Kind, type Profile, RECOVERY_SHARES, type Split } from '../../dataset/profile.js'
 
-/** What is missing in a clarification task: a value, all tools, the last tool, or the last tool until the user brings it. */
+/** Missing part of a clarification task: a value, all tools, the last tool, or the last tool until the user brings it. */
 export type Missing = 'value' | 'tools' | 'last-tool' | 'brought-tool'
 
-/** What is wanted of one task. It is drawn from the quotas of the profile before anything is searched. */
+/** Plan of one task. It is drawn from the quotas of the profile before anything is searched. */
 export interface TaskPlan {
   readonly kind: Kind
   readonly split: Split

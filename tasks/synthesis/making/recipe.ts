@@ -3,12 +3,12 @@ import { environmentNames, loadEnvironments } from '../../../servers/catalogue.j
 import { createSeedStateCache, type SeedStateCache, type SpokenEnvironment } from '../../../servers/kernel/index.js'
 import { withSpeech } from '../../../servers/load-speech.js'
 import { PROFILES, type Profile } from '../../dataset/profile.js'
+import { toolGraph } from '../graph.js'
 import { denotes } from '../wording/denotes.js'
 import { naturalSpeech } from '../wording/natural-speech.js'
 import { inEnvironments } from '../wording/occupations.js'
 import { drawPersona } from '../wording/personas.js'
 import { plainSpeech } from '../wording/plain-speech.js'
-import { toolGraph } from './graph.js'
 import type { SynthesisContext } from './synthesis-context.js'
 
 /** Everything that determines the examples of a data set, except their number. Serialisable for workers. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { Split } from '../../dataset/profile.js'
-import type { Node } from './graph.js'
+import type { Node } from '../graph.js'
 
 /** A sequence of tools, each with an edge from the one before it. No tool occurs twice. */
 export type Chain = readonly Node[]

@@ -1,9 +1,9 @@
 import { LRUCache } from 'lru-cache'
 import type { JsonObject } from '../../../rollout/reward/index.js'
 import { deriveSeed, type SeededRandom, type SeedStateCache, seededRandom } from '../../../servers/kernel/index.js'
+import { type Node, nodeName } from '../graph.js'
 import { accepts, keysIn } from './arguments.js'
 import { failingVariant } from './failed-call.js'
-import { type Node, nodeName } from './graph.js'
 import type { Chain } from './split.js'
 import type { Open, Step } from './step.js'
 import { entityOf, isPreparedBy, type Wiring } from './wiring.js'
@@ -17,7 +17,7 @@ const CALLS = 4
 /** Environment seeds whose answers are kept. */
 const SEEDS_KEPT = 64
 
-/** What the state at the start of the sessions of one environment seed gives. The same seed gives the same answers on every machine. */
+/** Index of the state at the start of the sessions of one environment seed. The same seed gives the same answers on every machine. */
 export interface StateIndex {
   /** Whether a tool can be called first. */
   isPossible(node: Node): boolean

@@ -1,16 +1,12 @@
 import type { Json } from '../../../rollout/reward/index.js'
-import {
-  SESSION_START,
-  type SeededRandom,
-  type SeedStateCache,
-  type SpokenEnvironment,
-} from '../../../servers/kernel/index.js'
+import type { SeededRandom, SeedStateCache, SpokenEnvironment } from '../../../servers/kernel/index.js'
 import type { Example } from '../../dataset/example.js'
 import type { Profile } from '../../dataset/profile.js'
+import type { Node, ToolGraph } from '../graph.js'
 import type { Moment, Persona, Speech } from '../wording/speech.js'
-import type { Node, ToolGraph } from './graph.js'
 import type { ObjectionName } from './objections.js'
 import type { TaskPlan } from './plan.js'
+import { TODAY } from './today.js'
 
 /** Context that all examples of a data set share. */
 export interface SynthesisContext {
@@ -64,9 +60,6 @@ export interface Setting {
 
 /** Makes one candidate of its kind. @returns  the example, or why it is missing */
 export type Maker = (setting: Setting) => Example | ObjectionName
-
-/** The day on which every conversation takes place, YYYY-MM-DD. */
-export const TODAY = SESSION_START.slice(0, 10)
 
 /** Returns all that a speaker of this example knows in all of its turns. */
 export const momentOf = (

@@ -1,6 +1,6 @@
 import type { SeededRandom, SpokenEnvironment } from '../../../servers/kernel/index.js'
+import type { Node } from '../graph.js'
 import { type ChainQuery, chainIndex, type WiredChain } from './chain-index.js'
-import type { Node } from './graph.js'
 import { firstObjection, type ObjectionName, OF_CALLS } from './objections.js'
 import { plainChain } from './plain-chain.js'
 import type { TaskPlan } from './plan.js'
@@ -9,18 +9,10 @@ import { type StateIndex, stateIndex } from './state-index.js'
 import type { Parts } from './state-references.js'
 import type { Open, Step } from './step.js'
 import type { Assignment, Setting, SynthesisContext } from './synthesis-context.js'
-import { type Undoing, undoingsIn } from './undoing.js'
+import type { Taken } from './taken.js'
+import { undoingsIn } from './undoing.js'
 import { type WalkOptions, walk } from './walk.js'
 import { canBeAskedInTurns } from './wiring.js'
-
-/** A chain as it was executed. */
-export interface Taken {
-  readonly chain: Chain
-  readonly steps: readonly Step[]
-  readonly open: Open
-  /** Steps that take an earlier step back. They have to be asked for in a later turn. */
-  readonly undoings: readonly Undoing[]
-}
 
 /** Which chain is wanted. */
 export interface Wanted {
@@ -28,7 +20,7 @@ export interface Wanted {
   readonly around: Node
   readonly length: number
   readonly crossing?: boolean
-  /** Whether another length will do where there is none of this one. */
+  /** Whether another length will do where this one has no chain. */
   readonly anyLength?: boolean
   /** Which chains are of use, as far as their tools tell. */
   fits?(chain: Chain): boolean
@@ -122,7 +114,7 @@ function lengthsFrom(wanted: number): number[] {
   return [...all.filter((length) => length >= wanted), ...all.filter((length) => length < wanted).reverse()]
 }
 
-/** A tool for a chain of no certain tool: chains of a rare split are few, and perhaps none is of the kind that is wanted. */
+/** Draws the tool of a chain. Outside of training chains are few, so that other tools may take the place of the wanted one. */
 export const toolAround = ({ target, split }: Assignment, { graph }: SynthesisContext, random: SeededRandom): Node =>
   split === 'train' || random.chance(OWN_TARGET) ? target : random.pick(graph.nodes)
 

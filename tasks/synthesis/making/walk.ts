@@ -1,11 +1,12 @@
 import type { JsonObject } from '../../../rollout/reward/index.js'
 import { meaningOf, type SeededRandom, type Session, type SpokenEnvironment } from '../../../servers/kernel/index.js'
 import type { Profile } from '../../dataset/profile.js'
-import { type Arguments, accepts, type Course, drawArguments, keysIn } from './arguments.js'
+import type { Node } from '../graph.js'
+import { itemAt } from '../item-at.js'
+import { type Arguments, accepts, bindingTo, type Course, canBeMeantNext, drawArguments, keysIn } from './arguments.js'
 import { aboutIn } from './at-odds.js'
-import type { Node } from './graph.js'
 import { isHasty } from './known-in-time.js'
-import { commonValuesIn, waysToRefer } from './references.js'
+import { commonValuesIn } from './references.js'
 import { saidBefore } from './said-before.js'
 import type { Chain } from './split.js'
 import type { Parts } from './state-references.js'
@@ -13,14 +14,14 @@ import type { Open, Step } from './step.js'
 import { entityOf, isPreparedBy, type Wiring } from './wiring.js'
 
 /** Calls that are tried for a whole chain before it is given up. */
-const MOST_CALLS = 48
+const MOST_CALLS = 64
 /** Draws of arguments for one call, and for a look-up whose result is to show what a later call is made with. */
 const DRAWS = 8
 const DRAWS_PER_LOOK_UP = 24
 /** Draws in a row that find no arguments, or arguments that were tried, before it is held that there are no others. */
 const REPEATS = 6
 /** Ways to go on after a call before it is given up. */
-const BRANCHES = 3
+const BRANCHES = 5
 /** How often a call is for what an earlier look-up was for, where its sampler can do with that. */
 const CARRIES = 0.75
 
@@ -34,6 +35,14 @@ export interface WalkOptions {
   readonly partings?: readonly Parts[] | undefined
   /** Whether the calls of a whole chain will do in one of these ways; otherwise others are looked for. */
   isEnough?(steps: readonly Step[], partings: readonly Parts[] | undefined): boolean
+}
+
+/** A key of a later call, and what it can be. */
+interface ShownKey {
+  readonly field: string
+  readonly entity: string
+  readonly source: number
+  readonly keys: readonly string[]
 }
 
 /** A walk so far. */
@@ -110,54 +119,61 @@ export function walk(
   }
 
   /** Whether later calls can be made with what the calls so far show, as long as nothing changes in between. */
-  function leavesEnough({ steps, settled, sessions }: Progress): boolean {
+  function leavesEnough({ steps, settled, sessions, partings: left }: Progress): boolean {
     if (!wiring) return true
-    const source = steps.length - 1
-    const step = steps[source] as Step
-    if (wiring.crossing?.source === source && !tellsCommon(step, chain[source + 1] as Node)) return false
-    const session = sessions.get(step.environment) as Session
-    for (let at = steps.length; at < chain.length; at++) {
-      const node = chain[at] as Node
-      if (node.environment !== step.environment) return true
-      const isPrepared = chain.slice(source + 1, at).some((other) => isPreparedBy(other, node))
-      const bound: Record<string, string> = {}
-      const open: { field: string; entity: string; keys: string[] }[] = []
-      for (const [field, index] of wiring.keys[at] ?? []) {
-        const key = settled.get(index)
-        const thing = wiring.things[index]
-        if (key !== undefined) bound[field] = key
-        else if (thing && thing.source < steps.length && thing.how !== 'named') {
-          const entity = entityOf(thing)
-          open.push({ field, entity, keys: keysIn(steps[thing.source] as Step, node, entity) })
-        }
-      }
-      const isNew =
-        open.some(({ field }) => wiring.things[thingAt(at, field)]?.source === source) || Object.keys(bound).length > 0
-      if (isNew && !isPrepared && !canBeMade(node, bound, open, session, steps)) return false
+    const last = steps.length - 1
+    const step = itemAt(steps, last)
+    const session = sessions.get(step.environment)
+    if (wiring.crossing?.source === last && !tellsCommon(step, itemAt(chain, last + 1))) return false
+    for (const [at, node] of [...chain.entries()].slice(last + 1)) {
+      if (node.environment !== step.environment || !session) return true
+      const isPrepared = chain.slice(last + 1, at).some((other) => isPreparedBy(other, node))
+      const keys = keysShown(at, node, { steps, settled })
+      if (keys.length > 0 && !isPrepared && !canBeMade(node, at, keys, { steps, session, partings: left })) return false
       if (!node.tool.annotations.readOnly) return true
     }
     return true
   }
 
-  const thingAt = (at: number, field: string): number => wiring?.keys[at]?.find(([name]) => name === field)?.[1] ?? -1
+  /** The keys of a later call that are settled, or that results so far show. */
+  function keysShown(at: number, node: Node, { steps, settled }: Pick<Progress, 'steps' | 'settled'>): ShownKey[] {
+    return (wiring?.keys[at] ?? []).flatMap(([field, index]): ShownKey[] => {
+      const thing = wiring?.things[index]
+      const key = settled.get(index)
+      if (!thing || (thing.how === 'named' && key === undefined) || (key === undefined && thing.source >= steps.length))
+        return []
+      const entity = entityOf(thing)
+      const source =
+        key === undefined ? thing.source : steps.findLastIndex((step) => keysIn(step, node, entity).includes(key))
+      if (source < 0) return []
+      return [
+        {
+          field,
+          entity,
+          source,
+          keys: key === undefined ? random.shuffle(keysIn(itemAt(steps, source), node, entity)) : [key],
+        },
+      ]
+    })
+  }
 
+  /** Whether some of the shown keys go together as arguments, and can be meant if the call is the next one. */
   function canBeMade(
     node: Node,
-    bound: Readonly<Record<string, string>>,
-    open: readonly { readonly field: string; readonly entity: string; readonly keys: readonly string[] }[],
-    session: Session,
-    steps: readonly Step[],
+    at: number,
+    [first, ...others]: readonly ShownKey[],
+    course: Pick<Course, 'steps' | 'session' | 'partings'>,
+    bound: Readonly<Record<string, string>> = {},
   ): boolean {
-    const [first] = open
-    if (!first) return accepts(session, node, random, bound) !== undefined
-    return random.shuffle(first.keys).some((key) => {
+    if (!first) return accepts(course.session, node, random, bound) !== undefined
+    const { field, entity, source, keys } = first
+    return keys.some((key) => {
       if (Object.values(bound).includes(key)) return false
-      const index = thingAt(chain.indexOf(node), first.field)
-      const source = steps[wiring?.things[index]?.source ?? -1]
-      const table = node.environment.entities[first.entity]
-      const label = table?.label === undefined ? undefined : session.db[table.table]?.get(key)?.[table.label]
-      if (!source || waysToRefer(source, first.entity, key, label).length === 0) return false
-      return accepts(session, node, random, { ...bound, [first.field]: key }) !== undefined
+      const binding = bindingTo({ field, entity, key, source }, node, course)
+      const isMeant =
+        at > course.steps.length ||
+        (course.partings?.some((parts) => canBeMeantNext(binding, node, course.steps, parts)) ?? true)
+      return binding.ways.length > 0 && isMeant && canBeMade(node, at, others, course, { ...bound, [field]: key })
     })
   }
 

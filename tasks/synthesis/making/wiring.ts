@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { isOptional, meaningOf, requiredReferences, type ToolDefinition } from '../../../servers/kernel/index.js'
-import { lookedUp, type Node } from './graph.js'
+import { lookedUp, type Node } from '../graph.js'
 import { canAskForSeveral, commitsTo } from './in-one-breath.js'
 import { checksOf } from './purpose.js'
 import type { Chain } from './split.js'
@@ -25,7 +25,7 @@ export interface Wiring {
   readonly crossing: { readonly source: number; readonly at: number } | undefined
 }
 
-/** What the declarations of a tool say about its keys. Kinds are named with their environment: `banking account`. */
+/** Declarations of a tool about its keys. Kinds are named with their environment: `banking account`. */
 export interface Keys {
   readonly required: readonly (readonly [field: string, kind: string])[]
   readonly must: ReadonlySet<string>
@@ -72,11 +72,14 @@ export function wire(chain: Chain): Wiring | undefined {
       if (earlier !== undefined && !own.some(([, thing]) => thing === earlier)) {
         // What the user named by its key can be meant again only by a result that shows it.
         const { how, source: from } = things[earlier] as Thing
-        if (how === 'named' && !facts.some(({ shown }, i) => i >= from && i < at && shown.has(kind))) return undefined
+        if (how === 'named' && !about.some((one, i) => one === earlier && i >= from)) return undefined
         own.push([field, earlier])
         continue
       }
-      const source = facts.findLastIndex(({ shown }, i) => i < at && shown.has(kind))
+      // Another thing of a kind comes from a result that shows several.
+      const source = facts.findLastIndex(
+        ({ shown, about: single }, i) => i < at && shown.has(kind) && (earlier === undefined || single !== kind),
+      )
       if (source < 0 && must.has(field)) return undefined
       const how = source < 0 ? 'named' : chain[source]?.tool.annotations.readOnly ? 'found' : 'made'
       own.push([field, things.push({ kind, source: source < 0 ? at : source, how }) - 1])
@@ -125,8 +128,8 @@ export const isPreparedBy = (earlier: Node, later: Node): boolean =>
   (later.tool.needs ?? []).some((fact) => earlier.tool.establishes?.includes(fact))
 
 /**
- * Returns whether a chain is one errand, as far as its tools show: the same questions as `isOneErrand` and `lookUpsAreWorthIt` ask of calls with
- * arguments, asked of the things that the calls are about.
+ * Returns whether a chain is one errand, as far as its tools show. `isOneErrand` and `lookUpsAreWorthIt` ask the same of calls with
+ * arguments.
  */
 export function isOneErrandByTools(chain: Chain, wiring: Wiring): boolean {
   const last = chain.length - 1
@@ -198,7 +201,7 @@ function isWorthIt(chain: Chain, things: readonly (readonly number[])[], at: num
 
 /**
  * Returns whether a chain can be asked for in these turns, as far as its tools show. No turn asks how a thing is and has it changed in the same
- * breath, and what a turn looks up and uses can be named before it is found.
+ * breath. A thing that a turn looks up and uses can be named before it is found.
  */
 export const canBeAskedInTurns = (chain: Chain, wiring: Wiring, parts: readonly (readonly number[])[]): boolean =>
   parts.every((part) =>

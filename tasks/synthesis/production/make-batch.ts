@@ -1,6 +1,7 @@
 import { admitEnvironments } from '../../../servers/catalogue.js'
 import { speechSha256 } from '../../../servers/load-speech.js'
-import { nodeName } from '../making/graph.js'
+import { nodeName } from '../graph.js'
+import { valueAt } from '../item-at.js'
 import { makeExample } from '../making/make-example.js'
 import { contextOf, type Recipe, SynthesisError } from '../making/recipe.js'
 import type { Assignment, Made, SynthesisContext } from '../making/synthesis-context.js'
@@ -36,7 +37,7 @@ export default async function makeBatch({ recipe, spent, assignments }: Batch): 
   const known = new Set(spent)
   return assignments.map((assignment) => ({
     index: assignment.index,
-    ...makeExample({ ...assignment, target: nodes.get(assignment.target)! }, context, known),
+    ...makeExample({ ...assignment, target: valueAt(nodes, assignment.target) }, context, known),
   }))
 }
 

@@ -2,7 +2,7 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { goOnInVain } from '../../../tasks/synthesis/making/ask-in-vain.js'
 import { contextOf } from '../../../tasks/synthesis/making/recipe.js'
-import { TODAY } from '../../../tasks/synthesis/making/synthesis-context.js'
+import { TODAY } from '../../../tasks/synthesis/making/today.js'
 import { settingFor } from '../../support/task-plans.js'
 
 const test = suite('going on in vain')

@@ -16,9 +16,10 @@ import {
   SynthesisError,
   streamExamples,
 } from '../../../tasks/synthesis/index.js'
+import { jaccard } from '../../../tasks/synthesis/jaccard.js'
 import { splitOf } from '../../../tasks/synthesis/making/split.js'
 import { IDLE_ROUNDS, plansFor } from '../../../tasks/synthesis/production/assignments.js'
-import { jaccard, MAX_JACCARD, traitsOf } from '../../../tasks/synthesis/production/duplicates.js'
+import { MAX_JACCARD, traitsOf } from '../../../tasks/synthesis/production/duplicates.js'
 import { createTargets } from '../../../tasks/synthesis/production/targets.js'
 import { sampleExamples } from '../../support/sample-examples.js'
 import { CATALOGUE } from '../../support/spoken-catalogue.js'
