@@ -8,7 +8,7 @@ test('quotas have the asked and the actual share, and leave out groups without e
   statistics.kinds.get('train')!.set('multi-turn', 100)
   for (const [length, count] of [30, 35, 22, 13].entries()) statistics.chainLengths.set(length + 2, count)
   const { asked, got, of } = quotasOf(PAPER_PROFILE, statistics)['chain of 5 tools']!
-  assert.equal([asked, got, of], [0.13, 0.13, 100])
+  assert.equal([asked.toFixed(2), got, of], ['0.13', 0.13, 100])
 })
 
 test('a quota that is missed by more than a tenth is reported with the reason', () => {
