@@ -135,6 +135,7 @@ const partsWanted = ({ assignment, context, random }: Setting): Wanted => ({
   around: toolAround(assignment, context, random),
   length: assignment.calls,
   anyLength: true,
+  anywhere: true,
 })
 
 /** The last tool that the request needs is not there at first: what comes before it is done, and the rest when the user has brought it. */

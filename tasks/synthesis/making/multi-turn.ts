@@ -27,6 +27,7 @@ export const makeMultiTurn: Maker = (setting) => {
   const wanted = {
     around: assignment.target,
     length: calls,
+    anywhere: true,
     crossing,
     fits: (chain: Chain) => canCarry(chain, assignment) && (!isRuled || chain.some((node) => hasRuleFor(node, rules))),
     partsOf: (chain: Chain) => partsOf(chain, assignment),

@@ -220,8 +220,8 @@ export const OF_CONVERSATIONS = [
     protects: 'The ground truth earns the maximum of the reward `paper` and solves the task.',
     cost: 'a comparison',
     objects: (candidate) => !earnsTheMaximum(candidate),
-    drops: 'a call of the ground truth that must come before the call that it needs',
-    keeps: 'the calls in their order',
+    drops: 'a conversation whose ground truth has no call',
+    keeps: 'the same conversation with its calls',
   },
   {
     name: 'necessity',

@@ -139,6 +139,9 @@ function clarificationPlans(count: number, profile: Profile, random: SeededRando
   })
 }
 
+/** Calls of a chain that continues in another environment: of longer ones there are few. */
+const MOST_CROSSING = 3
+
 function multiTurnPlans(
   rules: readonly (TaskPlan['rules'] | undefined)[],
   profile: Profile,
@@ -156,7 +159,7 @@ function multiTurnPlans(
   const failing = free.splice(0, Math.min(free.length, Math.round(count * profile.recovery)))
   const recoveries = dealt(RECOVERY_SHARES, failing.length, random)
   const recovery = new Map(failing.map((i, nth) => [i, recoveries[nth] as Recovery]))
-  const plain = free.filter((i) => rules[i] === undefined)
+  const plain = free.filter((i) => rules[i] === undefined && (lengths[i] ?? 0) <= MOST_CROSSING)
   const crossing = new Set(plain.slice(0, Math.round(count * profile.crossEnvironment)))
   // Who learns what is wrong has said everything before: both would be more turns than there are.
   const open = random.shuffle([...free, ...failing.filter((i) => recovery.get(i) === 'gave-up')])

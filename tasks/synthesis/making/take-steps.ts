@@ -22,6 +22,8 @@ export interface Wanted {
   readonly crossing?: boolean
   /** Whether another length will do where this one has no chain. */
   readonly anyLength?: boolean
+  /** Whether a chain of another environment will do where the tool has no chain. */
+  readonly anywhere?: boolean
   /** Which chains are of use, as far as their tools tell. */
   fits?(chain: Chain): boolean
   /** The ways to ask for a chain in turns, of which one has to do. */
@@ -69,16 +71,18 @@ const OTHER_TOOLS = 24
 
 /** A chain of the index that can be called in this state and was not tried in it. */
 function chooseChain(
-  { around, length, crossing = false, anyLength, fits = () => true, partsOf, inState }: Wanted,
+  { around, length, crossing = false, anyLength, anywhere = false, fits = () => true, partsOf, inState }: Wanted,
   { assignment, environmentSeed, context, random, tried, spent }: Setting,
 ): Found | undefined {
   const { split } = assignment
+  const isNear = (node: Node): boolean => anywhere || node.environment === around.environment
+  const others = random.sample(context.graph.nodes.filter(isNear), OTHER_TOOLS)
   const state = stateIndex(environmentSeed, context.seedStates)
   const index = chainIndex(context.graph, context.heldOutEnvironments)
   for (const next of anyLength ? lengthsFrom(length) : [length]) {
     const query: ChainQuery = { length: next, split, crossing }
     // Where no chain through the tool that is wanted will do, one through another tool takes its place.
-    for (const tool of [around, ...random.sample(context.graph.nodes, OTHER_TOOLS)]) {
+    for (const tool of [around, ...others]) {
       for (const { nodes, wiring } of random.shuffle(index.through(tool, query))) {
         const name = chainName(nodes)
         if (tried.has(name) || spent.has(name) || spent.has(spentName(name, assignment)) || !fits(nodes)) continue

@@ -70,7 +70,12 @@ function played(
 }
 
 const ofCalls = (name: (typeof OF_CALLS)[number]['name'], steps: readonly Step[]): boolean =>
-  OF_CALLS.find((row) => row.name === name)!.objects({ chain: steps, steps, open, graph: context.graph })
+  OF_CALLS.find((row) => row.name === name)!.objects({
+    chain: chainOf(...steps.map(nodeName)),
+    steps,
+    open,
+    graph: context.graph,
+  })
 
 /** The conversation of an example, as the objections look at it. */
 function candidateOf(example: Example): Candidate {
@@ -296,26 +301,19 @@ const CASES: Readonly<Record<ObjectionName, readonly [drops: () => boolean, keep
     () =>
       ofTalk('reward', (candidate) => ({
         ...candidate,
-        example: {
-          ...sample,
-          task: {
-            ...sample.task,
-            groundTruth: sample.task.groundTruth.map((call, i) => (i === 0 ? { ...call, after: [1] } : call)),
-          },
-        },
+        example: { ...sample, task: { ...sample.task, groundTruth: [] } },
       })),
     () => ofTalk('reward', as),
   ],
   necessity: [
     () => {
-      const look = played(['banking:get_balance', () => ({ account })]).map(
-        (one): StatedStep => ({ ...one, bindings: [] }),
-      )
+      const look = ['banking:get_balance', () => ({ account })] as const
+      const steps = played(look, look).map((one): StatedStep => ({ ...one, bindings: [] }))
       return ofTalk('necessity', (candidate) => ({
         ...candidate,
         open,
-        steps: look,
-        script: { ...candidate.script, silent: new Set([0]) },
+        steps,
+        script: { ...candidate.script, silent: new Set([0, 1]) },
       }))
     },
     () => ofTalk('necessity', as),
