@@ -22,6 +22,7 @@ import {
   verifyDataset,
   verifyFile,
 } from '../../tasks/dataset/index.js'
+import { OBJECTIONS, objectionText } from '../../tasks/synthesis/index.js'
 
 interface InspectOptions {
   task?: string
@@ -72,9 +73,24 @@ export function addDatasetCommand(program: Command): void {
     .description('Replay every example in fresh sessions and compare every byte')
     .argument('<path>', 'folder of a data set, or one of its .jsonl files')
     .action(async (path: string) => print(await verifyPath(path)))
+  dataset
+    .command('explain')
+    .description('Describe an objection by which synthesis drops candidates, with its cost and examples')
+    .argument('[name]', 'name of the objection, as the data set card has it; without a name, all of them')
+    .action((name?: string) => print(explained(name)))
 }
 
 const print = (text: string): void => void process.stdout.write(text)
+
+function explained(name: string | undefined): string {
+  const rows = OBJECTIONS.filter((row) => name === undefined || row.name === name)
+  if (rows.length === 0)
+    throw new DatasetError(
+      'no_such_objection',
+      `there is no objection "${name}": use one of ${OBJECTIONS.map((row) => row.name).join(', ')}`,
+    )
+  return `${rows.map(objectionText).join('\n\n')}\n`
+}
 
 async function inspectFile(file: string, { task, index }: InspectOptions): Promise<string> {
   const examples = examplesOf(file)

@@ -15,6 +15,8 @@ export type DatasetErrorCode =
   | 'wrong_hash'
   | 'missing_file'
   | 'no_such_example'
+  /** `dataset explain` names an objection that synthesis does not raise. */
+  | 'no_such_objection'
   /** The data set was made with tools that this program lacks or describes differently. */
   | 'other_tools'
   /** An example to write is inconsistent. */
