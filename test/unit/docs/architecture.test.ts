@@ -88,7 +88,9 @@ test('every dependency says in docs/decisions.md what it earns its place with, a
 })
 
 test('no document links to a file that does not exist', () => {
-  const documents = readdirSync(join(checkout, 'docs')).map((name) => join('docs', name))
+  const documents = (readdirSync(join(checkout, 'docs'), { recursive: true }) as string[])
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => join('docs', name))
   for (const name of ['README.md', 'CONTRIBUTING.md', ...documents]) {
     const links = [...read(name).matchAll(/\]\((?!https?:)([^)#]+)\)/g)]
     for (const [, target] of links) {
