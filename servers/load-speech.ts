@@ -64,7 +64,7 @@ export function readSpeech(environment: Environment): SpeechFile {
 export function readSpeechFile(environment: Environment, file: string, shown = file): SpeechFile {
   if (!existsSync(file))
     throw dataFileError([
-      `${shown}: the file does not exist; write one entry per tool of ${environment.name}, as docs/speech.md shows`,
+      `${shown}: the file does not exist; write one entry per tool of ${environment.name}, as docs/environments/speech.md shows`,
     ])
   const { value, at }: DataFile<z.output<typeof schema>> = readDataFile(file, shown, schema)
   const entries = Object.entries(value)

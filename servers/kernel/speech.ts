@@ -1,10 +1,10 @@
 import type { Environment, ToolDefinition } from './define-environment.js'
 
-/** Meanings of calls. `docs/speech.md` has a row for each. */
+/** Meanings of calls. `docs/environments/speech.md` has a row for each. */
 export const EFFECTS = ['commits', 'adds', 'reports', 'ends', 'renews', 'seeks', 'amends'] as const
 export type Effect = (typeof EFFECTS)[number]
 
-/** How users ask for a tool, and how the assistant reports its result. `docs/speech.md` explains every field. */
+/** How users ask for a tool, and how the assistant reports its result. `docs/environments/speech.md` explains every field. */
 export interface ToolSpeech {
   /** Goal of a user who gives no detail yet, as an infinitive: `cancel a payment`. Default: made from the tool's description. */
   readonly goal?: string

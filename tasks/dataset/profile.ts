@@ -52,7 +52,7 @@ export interface Profile {
   readonly target: { readonly rounds: number; readonly least: number }
 }
 
-/** The paper's pipeline. docs/synthesis.md lists the numbers that the paper does not give. */
+/** The paper's pipeline. docs/explain/synthesis.md lists the numbers that the paper does not give. */
 export const PAPER_PROFILE: Profile = {
   name: 'paper',
   lengths: [0.3, 0.35, 0.22, 0.13],

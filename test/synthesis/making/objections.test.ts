@@ -342,9 +342,9 @@ for (const { name, drops, keeps } of OBJECTIONS) {
   test(`${name} keeps: ${keeps}`, () => assert.not.ok(CASES[name][1]()))
 }
 
-test('have one name each, and docs/synthesis.md has all of them', () => {
+test('have one name each, and docs/explain/synthesis.md has all of them', () => {
   assert.is(new Set(OBJECTIONS.map(({ name }) => name)).size, OBJECTIONS.length)
-  const text = readFileSync(join(checkout, 'docs', 'synthesis.md'), 'utf8')
+  const text = readFileSync(join(checkout, 'docs', 'explain', 'synthesis.md'), 'utf8')
   for (const { name, protects } of OBJECTIONS)
     assert.ok(text.includes(`| \`${name}\` | ${protects} |`), `${name}: run npm run docs`)
 })
