@@ -177,7 +177,7 @@ export const configSchema = z.strictObject({
       versions: z.int().min(0).max(1_000_000).optional(),
     })
     .prefault({}),
-  /** Dashboard for browsers, see docs/operate/start-a-run.md. */
+  /** Dashboard for browsers, see docs/operate/observe.md. */
   dashboard: z
     .strictObject({
       enabled: z.boolean().default(true),
