@@ -107,7 +107,7 @@ export {
   policyAnnouncement,
   sealPolicyAnnouncement,
 } from './policy-announcement.js'
-export { PUBLISHED_FILES, type PublishedFile } from './published-files.js'
+export { EVIDENCE_ROLES, PUBLISHED_FILES, type PublishedFile } from './published-files.js'
 export { openRederivation, type RederivationStatement, rederivation, sealRederivation } from './rederivation.js'
 export { type Reply, reply } from './reply.js'
 export {

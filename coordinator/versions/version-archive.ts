@@ -1,12 +1,10 @@
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import writeFileAtomic from 'write-file-atomic'
-import { type BlobRole, openManifest, type SealedManifest, SwarmRefusal } from '../../proto/index.js'
+import { EVIDENCE_ROLES, openManifest, type SealedManifest, SwarmRefusal } from '../../proto/index.js'
 import type { BlobStore, SwarmLogger } from '../../swarm/index.js'
 import { unlessMissing } from '../jobs/job-directory.js'
 
-/** Files of a version with which its step can be made again. */
-export const EVIDENCE_ROLES: ReadonlySet<BlobRole> = new Set(['training-batch', 'optimizer', 'random-state'])
 const NAME = /^(\d{9})\.manifest$/
 
 /** The first manifest of every version, so that each step can be made again as long as the operator wishes. */
