@@ -91,7 +91,7 @@ export {
   sealManifest,
 } from './manifest.js'
 export { expandMask, toMaskRuns } from './mask.js'
-export { merklePath, merkleRoot, rootByPath } from './merkle.js'
+export { MerkleTree, merkleRoot, rootByPath } from './merkle.js'
 export { PROTOCOL_VERSION, PROTOCOLS, type ProtocolName, topicsOf } from './names.js'
 export type { PeerAddresses } from './peer-addresses.js'
 export {
