@@ -25,7 +25,7 @@ const numberOf = (stats: Readonly<Record<string, unknown>>, name: string): [stri
 }
 
 /**
- * Returns the provenance of an adapter (docs/researching.md). It contains each step behind the adapter with its batch, the run
+ * Returns the provenance of an adapter (docs/use-a-model/pull.md). It contains each step behind the adapter with its batch, the run
  * configuration in force, and the settings and program that the trainer reports. Values that several steps share are listed once, in
  * `configuration` and `recipes`, and referred to by index.
  */

@@ -41,7 +41,7 @@ const MOST = 2 ** 31
 export function addRederiveCommand(command: Command): void {
   withEnvironmentFolders(command)
     .description(
-      'Make published training steps again from their evidence, and report the first thing that does not follow (docs/verify-a-run.md)',
+      'Make published training steps again from their evidence, and report what does not follow (docs/use-a-model/verify-a-run.md)',
     )
     .addOption(
       new Option('--step <number>', 'this step; default: the newest')

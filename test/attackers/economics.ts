@@ -123,7 +123,7 @@ export function economicsTable(rows: readonly Economy[]): string {
   return table.toString()
 }
 
-/** As docs/attackers.md has it. */
+/** As docs/explain/attackers.md has it. */
 export function economicsMarkdown(rows: readonly Economy[]): string {
   const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`
   return [

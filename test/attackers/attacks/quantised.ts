@@ -17,7 +17,7 @@ interface Cheat {
 
 /** Groups of a key that may be trained on before it is held back. */
 const MOST_TRAINED = 3
-/** Groups after which a key has escaped. Quantised weights with true claims are expected to (docs/verification.md). */
+/** Groups after which a key has escaped. Quantised weights with true claims are expected to (docs/explain/verification.md). */
 const MOST = 12
 const CODES: readonly (string | null)[] = ['logprob_mismatch', 'sampler_mismatch', 'implausible_end']
 

@@ -16,9 +16,9 @@ const { MAY_IMPORT, COORDINATOR_SUBPACKAGES, NODE_SUBPACKAGES } = createRequire(
 const allowedBy = (rules: Table): [string, string][] =>
   Object.entries(rules).map(([name, may]) => [`${name}/`, may.join(', ') || '-'])
 
-/** Rows of the table that follows a heading of docs/architecture.md. */
+/** Rows of the table that follows a heading of docs/explain/architecture.md. */
 function documented(heading: string): [string, string][] {
-  const section = read('docs/architecture.md').split(`\n${heading}\n`)[1]!
+  const section = read('docs/explain/architecture.md').split(`\n${heading}\n`)[1]!
   const table = section.split(/\| (?:sub)?package \| contents \| may import \|\n/)[1]!.split('\n\n')[0]!
   return [...table.matchAll(/^\| `([a-z/-]+\/)` \| .* \| (.*) \|$/gm)].map(([, name, may]) => [name!, may!])
 }
@@ -62,12 +62,12 @@ test('the first screen of the repository is the architecture', () => {
   assert.ok(top.length <= 17, top.join(' '))
 })
 
-/** Names in the first column of the tables of docs/decisions.md. */
-const decided = [...read('docs/decisions.md').matchAll(/^\| (`[^|]*`) \|/gm)].flatMap(([, names]) =>
+/** Names in the first column of the tables of docs/contribute/decisions.md. */
+const decided = [...read('docs/contribute/decisions.md').matchAll(/^\| (`[^|]*`) \|/gm)].flatMap(([, names]) =>
   names!.split(', ').map((name) => name.replaceAll('`', '')),
 )
 
-test('every dependency says in docs/decisions.md what it earns its place with, and no other is listed', () => {
+test('every dependency says in docs/contribute/decisions.md what it earns its place with, and no other is listed', () => {
   const { dependencies, devDependencies } = JSON.parse(read('package.json'))
   const python = ['requirements.txt', 'requirements-test.txt'].flatMap((name) =>
     [...read(`coordinator/trainer/${name}`).matchAll(/^([a-z][\w-]*)==/gm)].map(([, pack]) => pack!),
@@ -87,9 +87,17 @@ test('every dependency says in docs/decisions.md what it earns its place with, a
   )
 })
 
+/** Documents of the checkout: the pages of docs/ and those at the root. */
+const documents = [
+  'README.md',
+  'CONTRIBUTING.md',
+  ...readdirSync(join(checkout, 'docs'), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => join('docs', name)),
+]
+
 test('no document links to a file that does not exist', () => {
-  const documents = readdirSync(join(checkout, 'docs')).map((name) => join('docs', name))
-  for (const name of ['README.md', 'CONTRIBUTING.md', ...documents]) {
+  for (const name of documents) {
     const links = [...read(name).matchAll(/\]\((?!https?:)([^)#]+)\)/g)]
     for (const [, target] of links) {
       assert.ok(existsSync(join(checkout, dirname(name), target!)), `${name} links to ${target}`)
@@ -110,10 +118,8 @@ function anchorsOf(name: string): string[] {
 }
 
 test('no document links to a heading that does not exist', () => {
-  const documents = readdirSync(join(checkout, 'docs')).filter((name) => name.endsWith('.md'))
-  const paths = ['README.md', 'CONTRIBUTING.md', ...documents.map((name) => join('docs', name))]
   let links = 0
-  for (const name of paths) {
+  for (const name of documents) {
     for (const [, target, anchor] of read(name).matchAll(/\]\((?!https?:)([^)#\s]*\.md|)#([^)\s]+)\)/g)) {
       const path = target === '' ? name : join(dirname(name), target!)
       assert.ok(anchorsOf(path).includes(anchor!), `${name} links to ${target}#${anchor}`)

@@ -5,14 +5,14 @@ import * as assert from 'uvu/assert'
 import { describeMetrics, ownMetrics } from '../../../coordinator/service/describe-metrics.js'
 import { checkout } from '../../support/checkout.js'
 
-const read = (name: string): string => readFileSync(join(checkout, 'docs', name), 'utf8')
+const read = (name: string): string => readFileSync(join(checkout, 'docs', 'reference', name), 'utf8')
 
 interface Panel {
   readonly title: string
   readonly targets: readonly { readonly expr: string }[]
 }
 
-test('docs/metrics.md is what npm run docs writes', async () => {
+test('docs/reference/metrics.md is what npm run docs writes', async () => {
   assert.is(read('metrics.md'), await describeMetrics())
 })
 
