@@ -175,6 +175,8 @@ export const configSchema = z.strictObject({
     .strictObject({
       /** Newest versions whose evidence is kept; absent: all. */
       versions: z.int().min(0).max(1_000_000).optional(),
+      /** Credit of a reported result. */
+      credit: z.int().min(0).max(10_000).default(0),
     })
     .prefault({}),
   /** Dashboard for browsers, see docs/operate/observe.md. */

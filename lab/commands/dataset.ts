@@ -22,6 +22,7 @@ import {
   verifyDataset,
   verifyFile,
 } from '../../tasks/dataset/index.js'
+import { explained } from '../rejected-candidates.js'
 
 interface InspectOptions {
   task?: string
@@ -72,6 +73,15 @@ export function addDatasetCommand(program: Command): void {
     .description('Replay every example in fresh sessions and compare every byte')
     .argument('<path>', 'folder of a data set, or one of its .jsonl files')
     .action(async (path: string) => print(await verifyPath(path)))
+  dataset
+    .command('explain')
+    .description('Describe why synthesis dropped a candidate, or what an objection drops and keeps')
+    .argument(
+      '[id]',
+      'id of a dropped candidate, or name of an objection as in the data set card; all objections if omitted',
+    )
+    .option('--rejected <file>', 'file of the dropped candidates, as `synthesize --rejected` wrote it')
+    .action(async (id: string | undefined, { rejected }: { rejected?: string }) => print(await explained(id, rejected)))
 }
 
 const print = (text: string): void => void process.stdout.write(text)
