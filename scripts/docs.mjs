@@ -54,10 +54,16 @@ writeFileSync(
   ].reduce((text, [head, rows]) => withRows(text, head, rows), readFileSync(protocol, 'utf8')),
 )
 
+const { OBJECTIONS } = await import('../dist/tasks/synthesis/index.js')
+const synthesis = `${root}docs/explain/synthesis.md`
+const objections = OBJECTIONS.map(({ name, protects }) => `| \`${name}\` | ${protects} |`)
+const OBJECTION_HEAD = '| objection | protects |'
+writeFileSync(synthesis, withRows(readFileSync(synthesis, 'utf8'), OBJECTION_HEAD, objections))
+
 /** The text with these rows in the table that begins with `head`. */
 function withRows(text, head, rows) {
   const [before, after] = text.split(`${head}\n`)
-  if (after === undefined) throw new Error(`docs/reference/protocol.md has no table "${head}"`)
+  if (after === undefined) throw new Error(`a document has no table "${head}"`)
   const [rule] = after.split('\n')
   return `${before}${head}\n${rule}\n${rows.join('\n')}\n${after.slice(after.indexOf('\n<!-- /generated -->') + 1)}`
 }

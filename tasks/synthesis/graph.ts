@@ -1,7 +1,7 @@
-import type { SpokenEnvironment } from '../../../servers/kernel/index.js'
-import type * as kernel from '../../../servers/kernel/tool-graph.js'
+import type { SpokenEnvironment } from '../../servers/kernel/index.js'
+import type * as kernel from '../../servers/kernel/tool-graph.js'
 
-export { kindsGiven, lookedUp, nodeName, toolGraph } from '../../../servers/kernel/tool-graph.js'
+export { kindsGiven, lookedUp, nodeName, toolGraph } from '../../servers/kernel/tool-graph.js'
 
 /** A tool and its environment with speech. */
 export type Node = kernel.Node<SpokenEnvironment>
