@@ -1,4 +1,4 @@
-import { DROP_REASONS } from '../../tasks/dataset/example.js'
+import { OBJECTIONS } from '../../tasks/synthesis/making/objections.js'
 import { arrow, box, INK, lines, picture, softOf, type Tone, text } from './svg.js'
 
 interface Stage {
@@ -7,8 +7,8 @@ interface Stage {
   readonly body: readonly string[]
 }
 
-/** The filters that need a second look at a whole candidate, in their order. */
-const FILTERS = [
+/** What some objections protect, in words for readers. */
+const PROTECTED = [
   'every reference is resolved',
   'every argument can be read',
   'the calls replay without error',
@@ -22,17 +22,21 @@ export function synthesisPicture({ environments, tools }: { environments: number
     {
       tone: 'blue',
       title: 'Environments',
-      body: [`${environments} with ${tools} tools`, 'typed fields give', 'the tool graph'],
+      body: [`${environments} with ${tools} tools:`, 'typed fields give', 'the tool graph'],
     },
-    { tone: 'green', title: 'Chain', body: ['2 to 5 tools that', 'depend on each', 'other'] },
+    { tone: 'purple', title: 'Plan', body: ['quotas: kind, calls,', 'information,', 'failures'] },
+    { tone: 'green', title: 'Chain', body: ['1 to 5 tools that', 'depend on each', 'other'] },
     { tone: 'green', title: 'Live state', body: ['executed in a new', 'session: real keys,', 'real results'] },
-    { tone: 'green', title: 'Script', body: ['2 or 3 user turns;', 'withheld values,', 'failing calls'] },
-    { tone: 'green', title: 'Words', body: ['a persona asks;', 'templates or a', 'language model'] },
-    { tone: 'amber', title: 'Filters', body: FILTERS },
+    {
+      tone: 'green',
+      title: 'Words',
+      body: ['a persona asks in', '2 or 3 turns, by', 'templates or a', 'language model'],
+    },
+    { tone: 'amber', title: `${OBJECTIONS.length} objections`, body: PROTECTED },
   ]
   let x = 20
   const parts = stages.flatMap(({ tone, title, body }, i) => {
-    const width = title === 'Filters' ? 212 : 134
+    const width = tone === 'amber' ? 212 : 134
     const drawn = [
       box([x, 64, width, 132], softOf(tone), INK[tone]),
       text(x + 12, 86, title, { size: 14, weight: 700, fill: INK[tone] }),
@@ -61,10 +65,10 @@ export function synthesisPicture({ environments, tools }: { environments: number
       arrow([
         [896, 196],
         [896, 216],
-        [241, 216],
-        [241, 198],
+        [395, 216],
+        [395, 198],
       ]),
-      text(569, 233, `dropped for one of ${DROP_REASONS.length} reasons: another state, chain and words`, {
+      text(645, 233, 'dropped: another tool, chain or state', {
         size: 12,
         anchor: 'middle',
         fill: INK.soft,
