@@ -104,9 +104,13 @@ function choosePlain(
   const state = stateIndex(environmentSeed, seedStates)
   const isOfUse = (chain: Chain): boolean =>
     fits(chain) && splitOf(chain, heldOutEnvironments) === split && state.canCarry(chain, undefined)
+  const others = split === 'train' ? [] : random.sample(graph.nodes, OTHER_TOOLS)
   for (const next of lengthsFrom(length)) {
-    const nodes = plainChain(around, next, graph, isOfUse, random)
-    if (nodes) return { nodes, partings: undefined }
+    // Outside of training, few chains of a length run through one tool.
+    for (const tool of [around, ...others]) {
+      const nodes = plainChain(tool, next, graph, isOfUse, random)
+      if (nodes) return { nodes, partings: undefined }
+    }
   }
   return undefined
 }
