@@ -204,11 +204,11 @@ function otherToolFirst({ steps, open }: Material, turns: readonly Turn[]): Turn
     const result = playUpTo(steps, later - 1, open)(second.environment).call(second.tool.name, second.args)
     if (result.ok) continue
     const failed = { step: later, field: undefined, args: second.args, code: result.code, message: result.message }
-    const [asked, before] = [turn.asks, turn.steps].map((all) => all.filter((step) => step < later - 1))
+    const isBefore = (step: number): boolean => step < later - 1
     return turns.flatMap((each): Turn[] =>
       each === turn
         ? [
-            { says: 'request', asks: [...asked!, later], steps: before!, failed },
+            { says: 'request', asks: [...turn.asks.filter(isBefore), later], steps: turn.steps.filter(isBefore), failed },
             { says: 'request', asks: [later - 1, later], steps: [later - 1, later] },
           ]
         : [each],
@@ -240,7 +240,7 @@ function drawWithheld(
 ): Withheld | undefined {
   const candidates = among.flatMap((index) => {
     const { tool, args, bindings, environment } = itemAt(steps, index)
-    const part = parts.find((one) => one.includes(index))!
+    const part = parts.find((one) => one.includes(index)) ?? []
     // Nobody goes on about a thing before having said which it is.
     const isTakenUp = part.some((later) => itemAt(steps, later).bindings.some(({ source }) => source === index))
     if (silent.has(index) || isTakenUp) return []
