@@ -208,7 +208,12 @@ function otherToolFirst({ steps, open }: Material, turns: readonly Turn[]): Turn
     return turns.flatMap((each): Turn[] =>
       each === turn
         ? [
-            { says: 'request', asks: [...turn.asks.filter(isBefore), later], steps: turn.steps.filter(isBefore), failed },
+            {
+              says: 'request',
+              asks: [...turn.asks.filter(isBefore), later],
+              steps: turn.steps.filter(isBefore),
+              failed,
+            },
             { says: 'request', asks: [later - 1, later], steps: [later - 1, later] },
           ]
         : [each],

@@ -105,8 +105,8 @@ export function earnsTheMaximum({ example: { task }, catalogue }: Candidate): bo
 }
 
 /**
- * Returns whether the absence of any call has an effect. The environments end in another state, a later call fails or lacks the value that
- * it takes over, or a question of the user stays unanswered.
+ * Returns whether the absence of any call has an effect. Without the call, the environments end in another state, a later call fails or
+ * lacks a value, or a question stays unanswered.
  */
 export function everyCallIsNeeded({ steps, script, open }: Candidate): boolean {
   const whole = execute(callsOf(steps), open)
