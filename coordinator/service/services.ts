@@ -33,6 +33,8 @@ export interface ServiceParts {
   readonly idle: IdleNodes
   readonly attendance: Attendance
   readonly providers: Providers
+  /** Credit of a reported re-derivation. */
+  readonly rederivationCredit: number
 }
 
 /** Requests and gossip that the coordinator answers. */
@@ -43,7 +45,7 @@ export interface RunServices {
 }
 
 export async function serveRun(parts: ServiceParts): Promise<RunServices> {
-  const { host, key, recorder, leases, intake, bodies, idle, attendance, providers } = parts
+  const { host, key, recorder, leases, intake, bodies, idle, attendance, providers, rederivationCredit: credit } = parts
   const { clock } = host
   const { state } = recorder
   const channels = channelsOf(host.runId)
@@ -60,7 +62,7 @@ export async function serveRun(parts: ServiceParts): Promise<RunServices> {
       issuedAtMs: clock.now(),
     })
   }
-  const history = createHistoryService({ recorder, key, runId: host.runId, clock })
+  const history = createHistoryService({ recorder, key, runId: host.runId, credit, clock })
   const leaderboard = createLeaderboardService({ recorder, key, runId: host.runId, clock })
   const servers = await Promise.all([
     serveLeases(host, async (request, { peer }) => {

@@ -175,9 +175,11 @@ export const configSchema = z.strictObject({
     .strictObject({
       /** Newest versions whose evidence is kept; absent: all. */
       versions: z.int().min(0).max(1_000_000).optional(),
+      /** Credit of a reported result. */
+      credit: z.int().min(0).max(10_000).default(0),
     })
     .prefault({}),
-  /** Dashboard for browsers, see docs/operate/start-a-run.md. */
+  /** Dashboard for browsers, see docs/operate/observe.md. */
   dashboard: z
     .strictObject({
       enabled: z.boolean().default(true),

@@ -158,6 +158,10 @@ export const FIELD_MEANINGS: Readonly<Record<string, FieldMeaning>> = {
       'number of the newest versions for which the coordinator publishes and keeps what a stranger needs to make their training steps again: batch, optimizer state and random state ([verify-a-run.md](../use-a-model/verify-a-run.md)). 0: none',
     without: 'all versions',
   },
+  'rederivation.credit': {
+    meaning:
+      'credit for a volunteer who makes a published step again and reports the result: for the first three reports on each version by keys that deliver groups. The coordinator cannot see whether a reporter did the work ([verify-a-run.md](../use-a-model/verify-a-run.md)). 0: none',
+  },
   'dashboard.enabled': {
     meaning:
       'whether the coordinator serves the dashboard to browsers and to Prometheus ([observe.md](../operate/observe.md#the-dashboard), "The dashboard")',

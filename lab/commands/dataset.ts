@@ -46,7 +46,7 @@ export function addDatasetCommand(program: Command): void {
     .command('sample')
     .description('Print a stratified sample of a file of examples for annotation by people')
     .argument('<file>', '.jsonl file of a data set')
-    .requiredOption('--for-annotation', 'print an annotation form; docs/explain/synthesis.md has the protocol')
+    .requiredOption('--for-annotation', 'print an annotation form; docs/contribute/annotation.md says how to use it')
     .option('--examples <number>', 'number of examples', integerOption(1, 10_000), 120)
     .option('--seed <number>', 'seed of random choices, of the sample', integerOption(0, 0xffffffff), 0)
     .action(async (file: string, { examples, seed }: { examples: number; seed: number }) =>

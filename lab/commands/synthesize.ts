@@ -117,7 +117,7 @@ export function addSynthesizeCommand(program: Command): void {
         .default(availableParallelism(), 'the cores'),
     )
     .option('--rejected <file>', 'file of the dropped candidates, one JSON object a line, for `dataset explain`')
-    .option('--json', 'print JSON on stdout: counts, dropped candidates and quotas, at the end', false)
+    .option('--json', 'print JSON on stdout', false)
     .optionsGroup('Paraphraser:')
     .addOption(
       new Option('--paraphraser <url>', 'OpenAI-compatible server whose model rephrases the requests').conflicts(

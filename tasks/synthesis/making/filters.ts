@@ -106,7 +106,7 @@ export function earnsTheMaximum({ example: { task }, catalogue }: Candidate): bo
 
 /**
  * Returns whether the absence of any call has an effect. Without the call, the environments end in another state, a later call fails or
- * lacks a value, or a question stays unanswered.
+ * lacks a value, or a question of the user stays unanswered.
  */
 export function everyCallIsNeeded({ steps, script, open }: Candidate): boolean {
   const whole = execute(callsOf(steps), open)

@@ -7,7 +7,7 @@ const ASKED = 8
 
 export const leaseHoarding: Attack = {
   name: 'lease-hoarding',
-  about: 'takes as many leases as three keys can get and works on none, so that nobody else gets one',
+  about: 'takes as many leases as three keys can get and works on none, so that no other key gets one',
   provable: true,
   places: ['leases'],
   async attempt(arena, _, signal) {
