@@ -13,6 +13,7 @@ import { canBeStated, type Parts, type StatedStep, tellReferences } from './stat
 import type { Open } from './step.js'
 import type { Taken } from './taken.js'
 import type { Undoing } from './undoing.js'
+import { isPreparedBy } from './wiring.js'
 
 /** Purpose of one user turn, and the steps of the ground truth that the assistant takes in it. */
 export type Turn = {
@@ -226,9 +227,8 @@ function otherToolFirst({ steps, open }: Material, turns: readonly Turn[]): Turn
 function isSetUpBy(first: StatedStep, second: StatedStep): boolean {
   const known = Object.values(second.args)
   return (
-    first.environment === second.environment &&
     !first.tool.annotations.readOnly &&
-    (second.tool.needs ?? []).some((need) => first.tool.establishes?.includes(need)) &&
+    isPreparedBy(first, second) &&
     Object.values(first.args).every((value) => known.includes(value))
   )
 }
