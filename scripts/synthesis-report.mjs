@@ -1,11 +1,12 @@
 // Compares synthesis with an older built checkout on this machine. Usage:
-//   node scripts/synthesis-report.mjs --before ../older-checkout [--examples 500] [--seed 36] [--write docs/reports/synthesis.md]
+//   node scripts/synthesis-report.mjs --before ../older-checkout [--examples 500] [--seed 36] [--write docs/reports/2026-11-synthesis.md]
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import ts from 'typescript'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const { values } = parseArgs({
@@ -52,16 +53,33 @@ async function measured(name, checkout) {
     'rejected candidates per example': (dropped / kept).toFixed(1),
     'processor time per example': `${((1000 * (Number(user) + Number(system))) / kept).toFixed(0)} ms`,
     ...Object.fromEntries(
-      [...card.matchAll(/^\| ([^|]*) \| ([\d.]+ %) \| ([\d.]+ %) \|$/gm)].map(([, what, asked, got]) => [
-        `${what} (${asked} asked)`,
-        got,
-      ]),
+      [...card.matchAll(/^\| ([^|]*) \| ([\d.]+ %) \| ([\d.]+ %) \|$/gm)]
+        .filter(([, what]) => what !== NEAREST)
+        .map(([, what, asked, got]) => [`${what} (${asked} asked)`, got]),
     ),
     'tools covered': `${counts.filter((count) => count > 0).length} of ${counts.length}`,
     'examples with the least covered tool': String(Math.min(...counts)),
     'tasks whose wrong answers earn as much as the right one': String(await blindTasks(out)),
-    'lines of TypeScript in synthesis': String(code.reduce((sum, text) => sum + text.split('\n').length - 1, 0)),
+    'held-out tasks whose tools the nearest clause of training finds':
+      new RegExp(`^\\| ${NEAREST} \\| ([\\d.]+ %)`, 'm').exec(card)?.[1] ?? '-',
+    'lines of TypeScript in synthesis': String(linesOf(code)),
+    'non-null assertions per 1,000 lines': ((1000 * nonNullAssertions(code)) / linesOf(code)).toFixed(1),
   }
+}
+
+/** Row of the card. */
+const NEAREST = 'nearest clause of training'
+
+const linesOf = (code) => code.reduce((sum, text) => sum + text.split('\n').length - 1, 0)
+
+function nonNullAssertions(code) {
+  let found = 0
+  const visit = (node) => {
+    if (ts.isNonNullExpression(node)) found++
+    ts.forEachChild(node, visit)
+  }
+  for (const text of code) visit(ts.createSourceFile('source.ts', text, ts.ScriptTarget.Latest))
+  return found
 }
 
 async function blindTasks(out) {
@@ -84,7 +102,9 @@ function described(columns) {
   const names = [...new Set(columns.flatMap(([, rows]) => Object.keys(rows)))]
   const command = `node scripts/${fileURLToPath(import.meta.url).slice(dirname(fileURLToPath(import.meta.url)).length + 1)}`
   return [
-    '# Synthesis, compared with an older program',
+    '# Synthesis, November 2026',
+    '',
+    'The program that constructs tasks from plans, compared with the program before it.',
     '',
     `Both programs made ${values.examples} examples with the seed ${values.seed} on one thread of the same machine, one after the other (\`${command} --before CHECKOUT\`).`,
     '',
