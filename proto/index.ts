@@ -92,7 +92,20 @@ export {
 } from './manifest.js'
 export { expandMask, toMaskRuns } from './mask.js'
 export { merklePath, merkleRoot, rootByPath } from './merkle.js'
-export { PROTOCOL_VERSION, PROTOCOLS, type ProtocolName, topicsOf } from './names.js'
+export {
+  PROTOCOL_VERSION,
+  PROTOCOLS,
+  type ProtocolName,
+  SHARD_COUNTS,
+  type Shard,
+  shardAt,
+  shardOf,
+  shardPlace,
+  shardsFor,
+  shardTopicsOf,
+  type TopicNames,
+  topicsOf,
+} from './names.js'
 export type { PeerAddresses } from './peer-addresses.js'
 export {
   PLAIN_SAMPLER,

@@ -19,6 +19,7 @@ import { openEnvelope, sealEnvelope } from './envelope.js'
 import { refusal } from './errors.js'
 import { prove } from './gen/swarm.js'
 import { LIMITS } from './limits.js'
+import { readShards } from './names.js'
 import { LOG_HEAD_SHAPE, type LogHead, readLogHead, writeLogHead } from './log-head.js'
 import { POLICY_SHAPE, type PolicyDescription, policyIdOf, readPolicy, writePolicy } from './policy.js'
 import { bytes, double, message, number, packed } from './wire-shape.js'
@@ -100,6 +101,8 @@ export interface PolicyManifest {
   readonly configurationId: Sha256
   /** The coordinator's log when it signed this manifest. */
   readonly head: LogHead
+  /** Number of gossip shards of the run, a power of two. */
+  readonly shards: number
 }
 
 export const MAX_ROUND = 2 ** 32 - 1
@@ -139,6 +142,7 @@ export const policyManifest: Codec<PolicyManifest> = codec<PolicyManifest, prove
     13: bytes(),
     14: message({ 1: double(), 2: double() }),
     15: message(LOG_HEAD_SHAPE),
+    16: number(),
   },
   read: (wire) => {
     const policy = readPolicy(present(wire.policy, 'policy'))
@@ -166,6 +170,7 @@ export const policyManifest: Codec<PolicyManifest> = codec<PolicyManifest, prove
       expiresAtMs: integer(wire.expiresAtMs, createdAtMs, LIMITS.maxTimeMs.value, 'expiry'),
       configurationId: hexOf(wire.configurationId, 32, 'configuration id'),
       head: readLogHead(present(wire.head, 'head of the log')),
+      shards: readShards(wire.shards),
     }
   },
   write: (manifest) => ({

@@ -147,6 +147,8 @@ export function createPublisher(parts: PublisherParts): Publisher {
         if (round === newest?.round) isLost = missing.some(({ role }) => isOwn(role))
         snapshots.offer(sealed)
       }
+      const inForce = snapshots.newest()
+      if (inForce) parts.shards.follow(inForce.manifest.shards)
       if (isLost) await opening(replaceNewest)
       await keepNewest()
     },

@@ -27,6 +27,7 @@ export type RoundPart = Pick<
   | 'canaryTolerance'
   | 'configurationId'
   | 'head'
+  | 'shards'
 >
 /** The parts of a manifest that all rounds of a version share. */
 export type VersionPart = Omit<PolicyManifest, keyof RoundPart | 'policyId'>

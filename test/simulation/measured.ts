@@ -17,6 +17,11 @@ export const MEASURED = {
     'B a group',
     '8 rollouts of 1,531 tokens at the 14 B a token of proto/limits.ts, groupBodyBytes',
   ),
+  gossipFrameBytes: row(
+    240,
+    'B a message',
+    'gossipsub around the payload: topic 90, author 40, number 10, signature 66, framing, and its share of IHAVE',
+  ),
   groupS: row(240, 's a group', 'given: groups of four minutes on average'),
   adapterBytes: row(100e6, 'B', 'given: an adapter of 100 MB'),
   uplinkBps: row(20e6, 'bit/s', 'given: 20 Mbit/s up'),

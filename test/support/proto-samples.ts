@@ -80,6 +80,7 @@ export const flightManifest: PolicyManifest = {
   expiresAtMs: 1_700_000_600_000,
   configurationId: hash('terms'),
   head: logHead,
+  shards: 2,
 }
 
 export const ask: LeaseAsk = {

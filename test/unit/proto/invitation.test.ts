@@ -191,12 +191,12 @@ test('hostile bytes cause an InvitationError and no other error', async () => {
 })
 
 test('protocol version 2 has exactly these streams and topics; raise it when they change', () => {
-  assert.is(PROTOCOL_VERSION, 2)
+  assert.is(PROTOCOL_VERSION, 3)
   assert.equal(
     [...Object.values(PROTOCOLS), ...Object.values(topicsOf('RUN'))],
     [
-      ...['/prove/lease/3', '/prove/group/1', '/prove/snapshot/2', '/prove/verdict/1', '/prove/leaderboard/1'],
-      ...['/prove/RUN/policy/3', '/prove/RUN/groups/1', '/prove/RUN/verdicts/1', '/prove/RUN/addresses/1'],
+      ...['/prove/lease/4', '/prove/group/1', '/prove/snapshot/3', '/prove/verdict/1', '/prove/leaderboard/1'],
+      ...['/prove/RUN/policy/4', '/prove/RUN/groups/2/1/0', '/prove/RUN/verdicts/2/1/0', '/prove/RUN/addresses/1'],
     ],
   )
 })
