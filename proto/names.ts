@@ -92,7 +92,11 @@ const LEAST_OF_SHARD = 0.5
  */
 export function shardsFor(
   nodes: number,
-  { current, mayShrink, shardNodes }: { readonly current: number; readonly mayShrink: boolean; readonly shardNodes: number },
+  {
+    current,
+    mayShrink,
+    shardNodes,
+  }: { readonly current: number; readonly mayShrink: boolean; readonly shardNodes: number },
 ): number {
   if (mayShrink && current > 1 && nodes < LEAST_OF_SHARD * shardNodes * current) return current / 2
   let shards = current

@@ -1,4 +1,10 @@
-import { type GossipSub, gossipsub, type Message, type SubscriptionChangeData, TopicValidatorResult } from '@chainsafe/libp2p-gossipsub'
+import {
+  type GossipSub,
+  gossipsub,
+  type Message,
+  type SubscriptionChangeData,
+  TopicValidatorResult,
+} from '@chainsafe/libp2p-gossipsub'
 import { createTopicScoreParams } from '@chainsafe/libp2p-gossipsub/score'
 import { LIMITS, SwarmRefusal } from '../proto/index.js'
 import { TransportError } from './errors.js'

@@ -159,7 +159,18 @@ export async function openCoordinator(parts: CoordinatorParts): Promise<Coordina
       demand: () => ({ capacity: capacity(), waiting: idle.count() }),
       providers: () => providers.forAnyone(),
     })
-    const services = await serveRun({ host, key, recorder, leases, intake, bodies, idle, attendance, providers, shards })
+    const services = await serveRun({
+      host,
+      key,
+      recorder,
+      leases,
+      intake,
+      bodies,
+      idle,
+      attendance,
+      providers,
+      shards,
+    })
     cleanUp.add(() => services.close())
     await publisher.restore()
 

@@ -10,8 +10,8 @@ import {
   policyIdOf,
   type SealedManifest,
   sealManifest,
-  shardsFor,
   sealPolicyAnnouncement,
+  shardsFor,
 } from '../../proto/index.js'
 import { newRoundSecret, roundSecretHash } from '../../rollout/verification/lease-seed.js'
 import { channelsOf, type ShardHub, type SnapshotExchange, type SwarmHost } from '../../swarm/index.js'

@@ -329,7 +329,9 @@ function broken({ records, batches, nodes, mesh, startMs, endMs }: Observed): st
   for (const { person, firstLeaseMs, sinceMs, untilMs } of records.nodes)
     if (person.kind === 'honest' && firstLeaseMs === null && (untilMs ?? endMs) - sinceMs >= PATIENCE_MS)
       found.push(`node ${person.number} got no work`)
-  const announced = sumOf([...mesh.counts].flatMap(([topic, { messages }]) => (topic.includes('/groups/') ? [messages] : [])))
+  const announced = sumOf(
+    [...mesh.counts].flatMap(([topic, { messages }]) => (topic.includes('/groups/') ? [messages] : [])),
+  )
   const perS = announced / ((endMs - startMs) / 1000)
   if (perS > (2 * nodes) / MEASURED.groupS.value) found.push(`${perS} announcements a second`)
   return found.slice(0, 20)

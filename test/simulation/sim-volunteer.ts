@@ -111,7 +111,13 @@ export async function startSimVolunteer(person: Person, key: PrivateKey, parts: 
 
   const events = createNodeEvents(clock)
   const shard = createShardMember(host)
-  const neighbours = keepNeighbours({ host, shards: () => shard.shards, known: parts.known, keep: async () => undefined, random: unit })
+  const neighbours = keepNeighbours({
+    host,
+    shards: () => shard.shards,
+    known: parts.known,
+    keep: async () => undefined,
+    random: unit,
+  })
   flow.join({
     id: peerId,
     upBytesPerS: MEASURED.uplinkBps.value / 8,

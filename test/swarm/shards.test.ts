@@ -1,9 +1,25 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { peerIdOfKey, sealGroupAnnouncement, sealVerdictDigest, shardOf, topicsOf, type VerdictDigest } from '../../proto/index.js'
-import { type Channel, createShardHub, createShardMember, type ReceivedGroup } from '../../swarm/index.js'
+import {
+  peerIdOfKey,
+  sealGroupAnnouncement,
+  sealVerdictDigest,
+  shardOf,
+  topicsOf,
+  type VerdictDigest,
+} from '../../proto/index.js'
+import { type Channel, type Clock, createShardHub, createShardMember, type ReceivedGroup } from '../../swarm/index.js'
+import { SHARD_CHANGE_MS } from '../../swarm/shards.js'
 import { announcement, id16 } from '../support/proto-samples.js'
-import { connect, createTestSwarm, eventually, keyOf, type TestNode, type TestSwarm } from '../support/swarm-nodes.js'
+import {
+  connect,
+  createTestSwarm,
+  eventually,
+  keyOf,
+  patientClock,
+  type TestNode,
+  type TestSwarm,
+} from '../support/swarm-nodes.js'
 
 const test = suite<{ swarm: TestSwarm }>('gossip in shards')
 
@@ -13,6 +29,13 @@ test.before.each(async (context) => {
 test.after.each((context) => context.swarm.close())
 
 const SHARDS = 4
+
+/** A clock with which changes of the shards are over when the test says so. */
+function changingClock(): { readonly clock: Clock; readonly over: () => void } {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const sleep: Clock['sleep'] = (ms, signal) => (ms === SHARD_CHANGE_MS ? promise : patientClock.sleep(ms, signal))
+  return { clock: { ...patientClock, sleep }, over: resolve }
+}
 
 /** Returns seeds of keys in one shard, and of a key in another one. */
 async function seedsIn(runId: string): Promise<{ readonly mates: readonly number[]; readonly foreign: number }> {
@@ -41,8 +64,12 @@ test('a node without a connection to the coordinator reaches it through its shar
 }) => {
   const { runId } = swarm
   const { mates, foreign } = await seedsIn(runId)
-  const coordinator = await swarm.node(1)
-  const [near, far, other] = await Promise.all([swarm.node(mates[0]!), swarm.node(mates[1]!), swarm.node(foreign)])
+  const { clock, over } = changingClock()
+  const coordinator = await swarm.node(1, true, clock)
+  const [near, far, other] = await Promise.all(
+    [mates[0]!, mates[1]!, foreign].map((seed) => swarm.node(seed, true, clock)),
+  )
+  assert.ok(near && far && other)
   for (const node of [near, other]) await connect(node, coordinator)
   await connect(far, near)
   await connect(far, other)
@@ -51,6 +78,7 @@ test('a node without a connection to the coordinator reaches it through its shar
   hub.follow(SHARDS)
   const [ofNear, ofFar, ofOther] = [near, far, other].map(member)
   for (const { shard } of [ofNear!, ofFar!, ofOther!]) shard.follow({ round: 1, shards: SHARDS })
+  over()
   const { groups } = topicsOf(runId, shardOf(runId, far.host.peerId, SHARDS))
   await eventually('the shard is known', () => far.host.gossip.listeners({ topic: groups }).includes(near.host.peerId))
   await eventually('the hub is known', () => near.host.gossip.listeners({ topic: groups }).includes(runId))
@@ -70,7 +98,10 @@ test('a node without a connection to the coordinator reaches it through its shar
   // A later message of its own shard would have come behind one of another shard.
   const own = shardOf(runId, other.host.peerId, SHARDS)
   await eventually('the other shard works', async () => {
-    await hub.publishVerdicts(other.host.peerId, await sealVerdictDigest(coordinator.key, runId, { ...digest, peerId: other.host.peerId }))
+    await hub.publishVerdicts(
+      other.host.peerId,
+      await sealVerdictDigest(coordinator.key, runId, { ...digest, peerId: other.host.peerId }),
+    )
     return ofOther!.verdicts.length > 0
   })
   assert.is.not(own.shard, shardOf(runId, far.host.peerId, SHARDS).shard)

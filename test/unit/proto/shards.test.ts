@@ -27,7 +27,8 @@ test('shards have similar sizes, and each splits into two when their number doub
       assert.is(shardOf(RUN, peer, 2 * shards).shard % shards, shard)
     }
     assert.is(sizes.size, shards)
-    for (const size of sizes.values()) assert.ok(size > (0.5 * peers.length) / shards && size < (1.6 * peers.length) / shards)
+    for (const size of sizes.values())
+      assert.ok(size > (0.5 * peers.length) / shards && size < (1.6 * peers.length) / shards)
   }
 })
 
