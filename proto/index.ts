@@ -1,3 +1,4 @@
+export { applyMoves, DIFFERENCE_BLOCK_BYTES, movesOf } from './adapter-difference.js'
 export { type AddressNotice, addressNotice, openAddressNotice, sealAddressNotice } from './address-notice.js'
 export { chunkListOf, chunkListSha256, readChunkList } from './chunk-list.js'
 export type { Codec } from './codec.js'
@@ -75,6 +76,7 @@ export { LEAVE_REASONS, type Leave, type LeaveReason, leaveNotice } from './leav
 export { LIMITS, type Limit, type LimitName } from './limits.js'
 export { contradiction, type IssuedHead, issuedHead, type LogHead, openHead, sealHead } from './log-head.js'
 export {
+  type AdapterDifference,
   BLOB_ROLES,
   type BlobDescription,
   type BlobRole,

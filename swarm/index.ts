@@ -1,6 +1,7 @@
 export { checkPeerId, invitedAddress, type JoinAddress, parseJoinAddress } from './address.js'
 export { addressBlock } from './address-block.js'
 export { type AddressNotices, openAddressNotices, type SealedNotice } from './address-notices.js'
+export { applyDifference, storeDifference } from './blob-difference.js'
 export { type BlobStore, createBlobStore, describeFile } from './blob-store.js'
 export {
   type AnnouncementFilter,

@@ -115,6 +115,7 @@ async function run(
   const flow = createAdapterFlow({
     ...{ time, random },
     blobBytes: MEASURED.adapterBytes.value,
+    differenceBytes: MEASURED.adapterBytes.value * MEASURED.differenceShare.value,
     coordinatorBytesPerS: MEASURED.coordinatorBps.value / 8,
   })
   const auditor = createSimAuditor({ clock, poisoned: records.poisoned, auditMs, signal: closing.signal })

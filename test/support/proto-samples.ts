@@ -81,6 +81,7 @@ export const flightManifest: PolicyManifest = {
   configurationId: hash('terms'),
   head: logHead,
   shards: 2,
+  difference: null,
 }
 
 export const ask: LeaseAsk = {

@@ -55,7 +55,7 @@ test('an adapter comes to everybody over the lines of all, and few of its bytes 
   const random = seededRandom(7)
   const time = createVirtualTime(() => new Promise((resolve) => setImmediate(resolve)))
   const startMs = time.nowMs
-  const flow = createAdapterFlow({ time, random, blobBytes: 100e6, coordinatorBytesPerS: 125e6 })
+  const flow = createAdapterFlow({ time, random, blobBytes: 100e6, differenceBytes: 27e6, coordinatorBytesPerS: 125e6 })
   const names = Array.from({ length: 150 }, (_, i) => `node ${i}`)
   const neighbours = new Map(names.map((name) => [name, new Set<string>()]))
   for (const [name, theirs] of neighbours)
