@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { type AuditService, auditGroups } from '../coordinator/intake/audit-run.js'
 import type { AdapterFile, Engine } from '../rollout/engine/types.js'
 import type { EpisodeRuntime } from '../rollout/episode/episode-runtime.js'
+import type { Rollout } from '../rollout/episode/rollout.js'
 import { runGroup } from '../rollout/episode/run-group.js'
 import type { Task } from '../rollout/episode/task.js'
 import { fitLogitErrorTail } from '../rollout/verification/logit-error-tail.js'
@@ -121,6 +122,11 @@ async function honestGroups(
   return groups
 }
 
+/** A group as it was generated, with its rewards. */
+export interface GeneratedGroup extends AuditedGroup {
+  readonly rollouts: readonly Rollout[]
+}
+
 /** Generates a group as an honest node does. Its seed depends on the calibration's seed and the group's index only. */
 export async function honestGroup(
   index: number,
@@ -132,7 +138,7 @@ export async function honestGroup(
   }: Pick<CalibrationParts, 'tasks' | 'runtime' | 'service'> & { readonly engine: Engine },
   { groupSize, seed }: Pick<CalibrationSettings, 'groupSize' | 'seed'>,
   signal: AbortSignal,
-): Promise<AuditedGroup> {
+): Promise<GeneratedGroup> {
   const task = tasks[index % tasks.length]!
   const leaseSeed = createHash('sha256')
     .update(JSON.stringify(['prove/calibration/1', seed, index]))

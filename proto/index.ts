@@ -93,7 +93,7 @@ export {
   sealManifest,
 } from './manifest.js'
 export { expandMask, toMaskRuns } from './mask.js'
-export { merklePath, merkleRoot, rootByPath } from './merkle.js'
+export { MerkleTree, merkleRoot, rootByPath } from './merkle.js'
 export {
   PROTOCOL_VERSION,
   PROTOCOLS,
@@ -122,7 +122,7 @@ export {
   policyAnnouncement,
   sealPolicyAnnouncement,
 } from './policy-announcement.js'
-export { PUBLISHED_FILES, type PublishedFile } from './published-files.js'
+export { EVIDENCE_ROLES, PUBLISHED_FILES, type PublishedFile } from './published-files.js'
 export { openRederivation, type RederivationStatement, rederivation, sealRederivation } from './rederivation.js'
 export { type Reply, reply } from './reply.js'
 export {

@@ -11,7 +11,7 @@ const MIB = 1024 * KIB
 const row = (value: number, unit: LimitUnit, reason: string): Limit => ({ value, unit, reason })
 
 /**
- * All limits of the swarm's protocol. `docs/protocol.md` prints this table, and tests send each limit and the limit plus one.
+ * All limits of the swarm's protocol. `docs/reference/protocol.md` prints this table, and tests send each limit and the limit plus one.
  */
 export const LIMITS = {
   announcementSignedBytes: row(2 * KIB, 'B', 'gossiped to every node, so it must stay small'),

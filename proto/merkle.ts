@@ -21,33 +21,67 @@ function leftCount(count: number): number {
   return left
 }
 
-function rootOf(leaves: readonly string[], from: number, to: number): Buffer {
-  const count = to - from
-  if (count === 1) return leafHash(leaves[from]!)
-  const middle = from + leftCount(count)
-  return hash(NODE, rootOf(leaves, from, middle), rootOf(leaves, middle, to))
+/** A tree whose leaves are only appended. Every subtree is hashed once, when a root or a path first needs it. */
+export class MerkleTree {
+  readonly #leaves: string[] = []
+  /** Hashes of complete subtrees, by the logarithm of their size. */
+  readonly #levels: Buffer[][] = []
+
+  get leaves(): readonly string[] {
+    return this.#leaves
+  }
+
+  /** Appends a leaf. @returns  its index */
+  append(leaf: string): number {
+    return this.#leaves.push(leaf) - 1
+  }
+
+  /** Returns the root; of an empty tree, the hash of no bytes. */
+  root(): Sha256 {
+    const count = this.#leaves.length
+    return (count === 0 ? hash() : this.#hashOf(0, count)).toString('hex')
+  }
+
+  /** Returns the audit path of a leaf: the hashes of its sibling subtrees, from the leaf to the root. */
+  path(index: number): readonly Sha256[] {
+    const path: Sha256[] = []
+    let [from, to] = [0, this.#leaves.length]
+    if (!(index >= from && index < to)) throw new RangeError(`no leaf ${index} among ${to}`)
+    while (to - from > 1) {
+      const middle = from + leftCount(to - from)
+      if (index < middle) {
+        path.push(this.#hashOf(middle, to).toString('hex'))
+        to = middle
+      } else {
+        path.push(this.#hashOf(from, middle).toString('hex'))
+        from = middle
+      }
+    }
+    return path.reverse()
+  }
+
+  /** Returns the hash of a subtree. A complete one is stored: all leaves below it are there, and never change. */
+  #hashOf(from: number, to: number): Buffer {
+    const count = to - from
+    const height = Math.log2(count)
+    if (!Number.isInteger(height)) return this.#joined(from, to)
+    this.#levels[height] ??= []
+    const known = this.#levels[height]
+    known[from / count] ??= count === 1 ? leafHash(this.#leaves[from]!) : this.#joined(from, to)
+    return known[from / count]!
+  }
+
+  #joined(from: number, to: number): Buffer {
+    const middle = from + leftCount(to - from)
+    return hash(NODE, this.#hashOf(from, middle), this.#hashOf(middle, to))
+  }
 }
 
-/** Returns the root of a tree; of an empty one, the hash of no bytes. */
-export const merkleRoot = (leaves: readonly string[]): Sha256 =>
-  (leaves.length === 0 ? hash() : rootOf(leaves, 0, leaves.length)).toString('hex')
-
-/** Returns the audit path of a leaf: the hashes of its sibling subtrees, from the leaf to the root. */
-export function merklePath(leaves: readonly string[], index: number): readonly Sha256[] {
-  const path: Sha256[] = []
-  let [from, to] = [0, leaves.length]
-  if (!(index >= from && index < to)) throw new RangeError(`no leaf ${index} among ${to}`)
-  while (to - from > 1) {
-    const middle = from + leftCount(to - from)
-    if (index < middle) {
-      path.push(rootOf(leaves, middle, to).toString('hex'))
-      to = middle
-    } else {
-      path.push(rootOf(leaves, from, middle).toString('hex'))
-      from = middle
-    }
-  }
-  return path.reverse()
+/** Returns the root of the tree with these leaves. */
+export function merkleRoot(leaves: readonly string[]): Sha256 {
+  const tree = new MerkleTree()
+  for (const leaf of leaves) tree.append(leaf)
+  return tree.root()
 }
 
 /** Returns the root to which an audit path leads from a leaf; null: no tree with `count` leaves has such a path. */

@@ -1,4 +1,4 @@
-// Carries out the attacks of docs/attackers.md on this machine. Usage: npm run attackers -- [--help]
+// Carries out the attacks of docs/explain/attackers.md on this machine. Usage: npm run attackers -- [--help]
 import { runProgram, setUpFirst } from './set-up-first.mjs'
 
 setUpFirst()

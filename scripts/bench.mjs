@@ -25,6 +25,10 @@ const BENCHES = {
     about: 'verification of groups: speed, audits, time to a verdict, memory of leases',
     packages: ['node-llama-cpp', 'libp2p'],
   },
+  quantised: {
+    about: 'volunteers with quantised weights or caches: how many tokens tell them from honest ones',
+    packages: ['node-llama-cpp'],
+  },
   rollout: { about: "groups on one CPU thread, compared with llama.cpp's server", packages: ['node-llama-cpp'] },
   round: {
     about: 'a round of the swarm, compared with the same work in one process',

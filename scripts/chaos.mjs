@@ -1,5 +1,5 @@
 // Plays whole runs with failures, in virtual time. Usage: npm run chaos -- [--seed N] [--seeds N] [--scenario NAME] [--json]
-// [--log] [--list]; see docs/chaos.md.
+// [--log] [--list]; see docs/contribute/chaos.md.
 import { runProgram, setUpFirst } from './set-up-first.mjs'
 
 setUpFirst(process.argv.includes('--processes') ? [] : ['--programs'])

@@ -1,4 +1,4 @@
-// Writes the text of docs/events.md: the events of the log, with fields from the schemas and meanings from the comments next to them.
+// Writes the text of docs/reference/events.md: the events of the log, with fields from the schemas and meanings from the comments next to them.
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import ts from 'typescript'

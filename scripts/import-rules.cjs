@@ -1,7 +1,7 @@
-// The import rules as tables. `.dependency-cruiser.cjs` checks the code with them, and a test compares docs/architecture.md with them.
+// The import rules as tables. `.dependency-cruiser.cjs` checks the code with them, and a test compares docs/explain/architecture.md with them.
 
 /**
- * The packages of docs/architecture.md: what each may import. `common/errors` is below all of them, and every package may import it.
+ * The packages of docs/explain/architecture.md: what each may import. `common/errors` is below all of them, and every package may import it.
  * A package that is not named here may not be imported.
  */
 const MAY_IMPORT = {

@@ -6,8 +6,8 @@ import { parse } from 'yaml'
 const root = fileURLToPath(new URL('..', import.meta.url))
 const FOLDER = '.github/workflows'
 
-/** An action by the hash of a commit, with its version as a comment: a tag can be moved. */
-const PINNED = /uses: [\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/
+/** An action by the hash of a commit, with its version as a comment: a tag can be moved. Or a workflow of this repository. */
+const PINNED = /uses: (\.\/\.github\/workflows\/[\w-]+\.yml|[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+)$/
 
 /**
  * Rules of this project: actions are pinned, no token can do more than it says, and steps run scripts of this repository.
@@ -21,7 +21,8 @@ export function faultsOf(text, { scripts, exists }) {
     return isUse && !PINNED.test(line) ? [`line ${i + 1}: pin the action by the hash of a commit, with # vX.Y.Z`] : []
   })
   const ofJobs = Object.entries(jobs).flatMap(([name, job]) => [
-    ...(job['timeout-minutes'] === undefined ? [`job ${name}: give timeout-minutes`] : []),
+    // The jobs of a called workflow have their own.
+    ...(job['timeout-minutes'] === undefined && job.uses === undefined ? [`job ${name}: give timeout-minutes`] : []),
     ...(job.steps ?? []).flatMap(({ run = '' }) => {
       const named = [...run.matchAll(/npm run (?:--silent )?([\w:-]+)/g)].map(([, script]) => script)
       const files = [...run.matchAll(/(?:^|\s)((?:\.ci|scripts)\/[\w./-]+)/g)].map(([, path]) => path)

@@ -7,7 +7,7 @@ import { setupOrExit } from './setup.mjs'
 
 /** Kills a part after two hours, which counts as a failure. */
 const LIMIT_MS = 2 * 3_600_000
-/** Seeds of chaos: ten consecutive seeds kill a coordinator at every event (docs/chaos.md). */
+/** Seeds of chaos: ten consecutive seeds kill a coordinator at every event (docs/contribute/chaos.md). */
 const SEEDS = 10
 
 /** The parts run one after the other: they measure memory, and some keep all cores busy. */

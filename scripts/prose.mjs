@@ -10,7 +10,7 @@ import { readCode } from './prose/read-code.mjs'
 const root = fileURLToPath(new URL('..', import.meta.url))
 const read = (name) => readFileSync(root + name, 'utf8')
 const settings = JSON.parse(read('scripts/prose/settings.json'))
-const words = readBannedWords(read('docs/glossary.md'))
+const words = readBannedWords(read('docs/reference/glossary.md'))
 
 const options = process.argv.slice(2)
 const showsLengths = options.includes('--lengths')
@@ -25,7 +25,9 @@ const filesOf = (patterns) =>
     .split('\n')
     .filter((name) => name !== '')
 
-const documents = filesOf(settings.documents).filter((name) => !settings.exceptDocuments.includes(name))
+const documents = filesOf(settings.documents).filter(
+  (name) => !settings.exceptDocuments.some((path) => name.startsWith(path)),
+)
 const code = settings.code.flatMap((folder) => filesOf([`${folder}/*.ts`, `${folder}/*.mjs`]))
 
 async function check(path) {

@@ -18,7 +18,7 @@ interface EdgeGroup {
   readonly to: readonly string[]
 }
 
-/** Describes an environment in Markdown, for `docs/servers.md` and `prove-server describe`. `level`: level of the heading. */
+/** Describes an environment in Markdown, for `docs/environments/catalogue/` and `prove-server describe`. `level`: level of the heading. */
 export function describeEnvironment(environment: Environment, level = 1): string {
   const heading = (depth: number, text: string): string => `${'#'.repeat(level + depth)} ${text}`
   const groups = edgeGroups(environment)
@@ -49,26 +49,27 @@ export function describeEnvironment(environment: Environment, level = 1): string
   ].join('\n\n')
 }
 
-/** Describes all environments in Markdown: a table, then each environment. */
-export function describeCatalogue(catalogue: ReadonlyMap<string, Environment>): string {
+/** Describes all environments in Markdown. Returns the pages by file name: a page for each environment, and `index.md`, which lists them. */
+export function describeCatalogue(catalogue: ReadonlyMap<string, Environment>): Map<string, string> {
   const environments = [...catalogue.values()]
   const tools = environments.reduce((sum, environment) => sum + environment.tools.length, 0)
-  return `${[
-    '# The environments',
-    'Generated from the declarations in `servers/` by `npm run docs`; a test checks that it is current.',
-    `${environments.length} environments with ${tools} tools. [environments.md](environments.md) shows how to add one.`,
+  const index = [
+    '# Catalogue of environments',
+    'Generated from the declarations in `servers/` by `npm run docs`. A test checks that it is current.',
+    `${environments.length} environments with ${tools} tools. [Writing an environment](../write.md) shows how to add one.`,
     table(
       ['environment', 'tools', 'failures', 'edges', 'what it is'],
       environments.map((environment) => [
-        `[${environment.name}](#${environment.name})`,
+        `[${environment.name}](${environment.name}.md)`,
         String(environment.tools.length),
         String(Object.keys(environment.failures).length),
         String(dependencyGraph(environment).edges.length),
         environment.description,
       ]),
     ),
-    ...environments.map((environment) => describeEnvironment(environment, 2)),
-  ].join('\n\n')}\n`
+  ].join('\n\n')
+  const pages = environments.map((environment) => [`${environment.name}.md`, describeEnvironment(environment)] as const)
+  return new Map([['index.md', index] as const, ...pages].map(([name, text]) => [name, `${text}\n`]))
 }
 
 /** Returns the domain rules as the assistant reads them, with their tools. */

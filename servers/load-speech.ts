@@ -5,7 +5,7 @@ import { z } from 'zod'
 import { outsideFolder } from './catalogue.js'
 import { type DataFile, dataFileError, packageFile, readDataFile } from './data-file.js'
 import type { Environment } from './kernel/index.js'
-import type { EnvironmentSpeech, SpokenEnvironment } from './kernel/speech.js'
+import { EFFECTS, type EnvironmentSpeech, type SpokenEnvironment } from './kernel/speech.js'
 import { type SpeechDefect, speechDefects } from './kernel/speech-defects.js'
 
 /** The file of an environment's folder that contains its speech. */
@@ -23,6 +23,7 @@ const entry = z
     checks: texts.optional(),
     elsewhere: texts.optional(),
     wishes: texts.optional(),
+    effects: z.array(z.enum(EFFECTS)).optional(),
     ask: texts.min(1, 'no clause asks for the tool'),
     further: z.strictObject({ ask: texts.default([]), goals: texts.default([]) }).default({ ask: [], goals: [] }),
     undecided: text.optional(),
@@ -63,7 +64,7 @@ export function readSpeech(environment: Environment): SpeechFile {
 export function readSpeechFile(environment: Environment, file: string, shown = file): SpeechFile {
   if (!existsSync(file))
     throw dataFileError([
-      `${shown}: the file does not exist; write one entry per tool of ${environment.name}, as docs/speech.md shows`,
+      `${shown}: the file does not exist; write one entry per tool of ${environment.name}, as docs/environments/speech.md shows`,
     ])
   const { value, at }: DataFile<z.output<typeof schema>> = readDataFile(file, shown, schema)
   const entries = Object.entries(value)

@@ -23,7 +23,7 @@ export interface GivenChunks {
  */
 export const NODES_PER_COPY = 100
 /**
- * With 20 copies of each chunk, 95 % of ten thousand nodes have an adapter as soon as with 100 copies (docs/scale.md). Each node's own
+ * With 20 copies of each chunk, 95 % of ten thousand nodes have an adapter as soon as with 100 copies (docs/explain/scale.md). Each node's own
  * line is the bottleneck.
  */
 export const MOST_COPIES = 20

@@ -11,7 +11,7 @@ import { rotateSources, type Source } from './source-rotation.js'
 
 /**
  * A chunk takes eight seconds on a line of one megabit a second, and `LEAST_OF_OTHERS` chunks are to arrive in this time. Among a
- * thousand nodes the first chunk takes more than ten seconds over several hops (docs/scale.md).
+ * thousand nodes the first chunk takes more than ten seconds over several hops (docs/explain/scale.md).
  */
 const ORIGIN_PATIENCE_MS = 20_000
 /** Gossip points that a false chunk costs: below the gossip threshold, above the graylist. */

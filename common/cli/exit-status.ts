@@ -1,7 +1,7 @@
 import { CommanderError } from 'commander'
 import { InterruptedError, UsageError } from '../errors/index.js'
 
-/** Exit statuses of all programs. docs/exit-codes.md is generated from `EXIT_STATUSES`. */
+/** Exit statuses of all programs. docs/reference/exit-codes.md is generated from `EXIT_STATUSES`. */
 export const EXIT = { done: 0, failed: 1, usage: 2, interrupted: 130 } as const
 
 export type ExitStatus = (typeof EXIT)[keyof typeof EXIT]
@@ -47,7 +47,7 @@ export function exitStatusOf(error: unknown): ExitStatus {
   return EXIT.failed
 }
 
-/** Generates docs/exit-codes.md. */
+/** Generates docs/reference/exit-codes.md. */
 export const describeExitStatuses = (): string =>
   [
     '# Exit codes',

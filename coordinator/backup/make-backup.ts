@@ -7,6 +7,7 @@ import { readStep } from '../jobs/step-folder.js'
 import { followChain, LOG_START, type LogHead } from '../ledger/log-chain.js'
 import { RunReducer } from '../ledger/run-reducer.js'
 import type { RunState } from '../ledger/run-state.js'
+import { versionIn } from '../settings/data-folder.js'
 import { BackupError } from './backup-error.js'
 import {
   BACKUP_FILE,
@@ -30,6 +31,7 @@ import {
   neededFiles,
   STEPS,
   stepFolder,
+  VERSIONS,
 } from './needed-files.js'
 import { checkBackup } from './read-backup.js'
 
@@ -93,6 +95,9 @@ async function fill(draft: string, run: string, parts: BackupParts, signal: Abor
     await copier.copyFolder(MANIFESTS, () => true)
     const { state, judged } = await writeEvents(draft, log, events, copier)
     await copyJobs(copier, dataDir, state)
+    // A later version may be published again after a restore, with another manifest.
+    const newest = state.current?.version ?? -1
+    await copier.copyFolder(VERSIONS, (name) => (versionIn(name) ?? Number.POSITIVE_INFINITY) <= newest)
     for (const name of ['identity.key', 'trainer.json']) await copier.copy(name)
     await copier.copyFolder(CALIBRATIONS, () => true)
     await copier.copyFolder(EVIDENCE, () => true)

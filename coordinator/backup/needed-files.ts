@@ -12,6 +12,7 @@ export const BLOBS = 'blobs'
 export const CALIBRATIONS = 'calibrations'
 export const EVIDENCE = 'evidence'
 export const MANIFESTS = 'manifests'
+export const VERSIONS = 'versions'
 export const STEPS = 'jobs/steps'
 export const batchFolder = (batchId: string): string => `jobs/batches/${batchId}`
 export const stepFolder = (step: number): string => `${STEPS}/step-${step}`

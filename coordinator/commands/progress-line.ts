@@ -186,7 +186,7 @@ function trainerLine(trainerEvent: TrainerEvent): string | null {
   }
 }
 
-/** Numbers that show whether a step went well, by their names in docs/trainer.md. */
+/** Numbers that show whether a step went well, by their names in docs/reference/trainer.md. */
 const SHOWN_STATS: readonly (readonly [name: string, words: string, digits: number])[] = [
   ['loss', 'loss', 4],
   ['mismatchKl', 'KL', 5],

@@ -34,7 +34,7 @@ export async function pruneAdapters(jobs: string, kept: readonly string[]): Prom
 }
 
 /**
- * Writes `audits/<auditId>/` (docs/verification.md): tokens, and the draws of the lease's seed. Values that the node reports are
+ * Writes `audits/<auditId>/` (docs/explain/verification.md): tokens, and the draws of the lease's seed. Values that the node reports are
  * not included, so they cannot affect the computation. Does nothing when the job exists already.
  */
 export async function writeAudit(jobs: string, job: AuditJob, limits: EpisodeLimits): Promise<void> {

@@ -77,7 +77,7 @@ export const removeBatch = (jobs: string, batchId: string): Promise<void> =>
   rm(batchFolder(jobs, batchId), { recursive: true, force: true })
 
 /**
- * Writes `batches/<batchId>/` for the trainer (docs/trainer.md). Does nothing when the batch exists already, because its content
+ * Writes `batches/<batchId>/` for the trainer (docs/reference/trainer.md). Does nothing when the batch exists already, because its content
  * follows from the log.
  */
 export async function writeBatch(jobs: string, batch: BatchContent): Promise<void> {

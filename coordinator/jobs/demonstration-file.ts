@@ -9,7 +9,7 @@ export interface Demonstration {
   readonly mask: Uint8Array
 }
 
-/** Encodes demonstrations for the trainer (docs/trainer.md, "Warm start"): `ids`, `loss_mask` and offsets `cu_seqlens`. */
+/** Encodes demonstrations for the trainer (docs/reference/trainer.md, "Warm start"): `ids`, `loss_mask` and offsets `cu_seqlens`. */
 export function encodeDemonstrations(demonstrations: readonly Demonstration[]): Uint8Array {
   const starts = [0]
   for (const { tokens } of demonstrations) starts.push(starts.at(-1)! + tokens.length)

@@ -12,7 +12,7 @@ export function meterTrainer(registers: Metrics): (event: TrainerEvent) => void 
   })
   const stats = new Gauge({
     name: 'prove_trainer_step_stat',
-    help: 'Numbers of the last step, by their names in docs/trainer.md',
+    help: 'Numbers of the last step, by their names in docs/reference/trainer.md',
     labelNames: ['stat'],
     registers: [registers],
   })

@@ -24,7 +24,7 @@ export const recipeSchema = z.object({
 })
 export type Recipe = z.output<typeof recipeSchema>
 
-/** Supervised training of a run's first adapter, see docs/trainer.md, "Warm start". */
+/** Supervised training of a run's first adapter, see docs/reference/trainer.md, "Warm start". */
 export const warmStartSchema = z.object({
   demonstrations: z.object({
     sha256,
@@ -69,7 +69,7 @@ const stepSchema = z.object({
   ),
 })
 
-/** The part of `step.json` of a complete step that the coordinator reads (docs/trainer.md). */
+/** The part of `step.json` of a complete step that the coordinator reads (docs/reference/trainer.md). */
 export type TrainerStep = z.output<typeof stepSchema> & {
   /** Folder of the step's files. */
   readonly folder: string

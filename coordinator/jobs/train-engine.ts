@@ -7,7 +7,7 @@ export type BatchOutcome =
   | { readonly kind: 'measured' }
   | ({ readonly kind: 'refused' } & Refusal)
 
-/** The process that turns batches into steps, through the job directory; see docs/trainer.md. */
+/** The process that turns batches into steps, through the job directory; see docs/reference/trainer.md. */
 export interface TrainEngine {
   /** Resolves when the trainer is ready at its newest complete step. @throws TrainerError */
   start(signal: AbortSignal): Promise<{ readonly step: number }>

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { RankState } from './cluster.js'
 
-/** A line of the trainer's standard output (docs/trainer.md). */
+/** A line of the trainer's standard output (docs/reference/trainer.md). */
 export const trainerEvent = z.looseObject({
   event: z.string(),
   step: z.int().optional(),

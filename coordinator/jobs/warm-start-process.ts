@@ -7,7 +7,7 @@ import { createPythonProcess } from './python-process.js'
 const count = z.int().min(0)
 const loss = z.object({ step: count, tokens: count, heldOutLoss: z.number() })
 
-/** A line of `prove_trainer --warm-start` (docs/trainer.md). Other lines are ignored. */
+/** A line of `prove_trainer --warm-start` (docs/reference/trainer.md). Other lines are ignored. */
 const warmStartEvent = z.discriminatedUnion('event', [
   /** Bytes that the training needs, and that this machine has free; null: unknown. */
   z.object({ event: z.literal('estimate'), bytes: count, available: count.nullable() }),

@@ -28,16 +28,21 @@ export interface LeaseAdmission {
   hasPlace(state: RunState, node: string): boolean
   /** Returns how long a usual group takes `node`; null: unknown. */
   groupTimeOf(state: RunState, node: string, ask: LeaseAsk): GroupTime | null
+  /** Returns how many leases the run could give out now. */
+  capacityOf(state: RunState): number
 }
 
 export function createLeaseAdmission({ firstLeases, addressBlockOf, clock }: LeaseAdmissionParts): LeaseAdmission {
   const unmet = createUnmetOrigins(clock)
-  const capacityOf = (state: RunState): number =>
-    capacityForLeases(state, state.round!.configuration, clock.now(), firstLeases.open(state))
+  const capacityOf = (state: RunState): number => {
+    const { round, orders } = state
+    if (!round || orders.pause || orders.rollback || round.version >= round.configuration.versions) return 0
+    return Math.max(0, capacityForLeases(state, round.configuration, clock.now(), firstLeases.open(state)))
+  }
 
   const placeOf = (state: RunState, node: string): boolean => {
     const capacity = capacityOf(state)
-    if (capacity <= 0) return false
+    if (capacity === 0) return false
     const origin = originOf(node, addressBlockOf(node))
     if (state.kindOf(node) === 'proven')
       return !unmet.hasOther(origin) || hasPlaceNextToOthers(state.openLeasesFrom(origin), capacity)
@@ -102,6 +107,7 @@ export function createLeaseAdmission({ firstLeases, addressBlockOf, clock }: Lea
     },
     hasPlace: placeOf,
     groupTimeOf,
+    capacityOf,
   }
 }
 

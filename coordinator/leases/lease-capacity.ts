@@ -3,7 +3,7 @@ import type { RunState } from '../ledger/run-state.js'
 
 /**
  * Returns how many further leases the run has capacity for. Work that would be too stale before it could be used is not given
- * out (docs/protocol.md, "Leases"). The result is negative when a version took fewer groups than were in progress. A lease counts
+ * out (docs/reference/protocol.md, "Leases"). The result is negative when a version took fewer groups than were in progress. A lease counts
  * by the share of such leases that is delivered, and only within one duration of its grant. Otherwise keys that hold leases and
  * deliver few groups would take the capacity from keys that deliver.
  * @param exempt  leases of keys without a record that take no capacity

@@ -30,6 +30,8 @@ export interface LeaseService {
   releaseLapsed(): Promise<void>
   /** Releases the leases of keys that are banned. */
   takeBack(): Promise<void>
+  /** Returns how many leases the run could give out now, for which waiting nodes are woken. */
+  capacity(): number
 }
 
 export interface LeaseServiceParts {
@@ -125,5 +127,6 @@ export function createLeaseService(parts: LeaseServiceParts): LeaseService {
       for (const node of state.orders.banned.keys())
         for (const leaseId of [...state.openLeasesOf(node).keys()]) await release(leaseId, node, TAKEN_BACK_FROM_BANNED)
     },
+    capacity: () => admission.capacityOf(recorder.state),
   }
 }

@@ -1,6 +1,6 @@
 import { rewardPreset } from '../../rollout/reward/index.js'
 
-/** Parameters of credit. docs/protocol.md prints this table, "Credit". */
+/** Parameters of credit. docs/reference/protocol.md prints this table, "Credit". */
 export const CREDIT = {
   perRollout: { value: 10, reason: 'most for one rollout: length and duration do not count' },
   zeroVarianceShare: {

@@ -155,6 +155,8 @@ export const EVENTS = {
     fault: z.string().max(LIMITS.shortNameBytes.value).nullable(),
     /** Difference of both results, as a share of the norm of the update; null: not computed. */
     difference: number.min(0).nullable(),
+    /** What the reporter earns. */
+    credit: number.min(0),
   }),
   /** Another round of the version in force: for new keys, for a changed run configuration, or because an environment is quarantined. */
   reopened: z.object({
@@ -232,7 +234,7 @@ export const EVENTS = {
     version: count,
     bodySha256: hash,
     accepted: z.boolean(),
-    /** Reason of a refusal, see docs/verdicts.md. */
+    /** Reason of a refusal, see docs/reference/verdicts.md. */
     code: code.nullable(),
     detail: text,
     credit: number.min(0),
@@ -307,7 +309,7 @@ export const EVENTS = {
     skipped: z.boolean(),
     /** Reason for skipping, as the trainer reports it; absent otherwise, and in logs of earlier versions. */
     reason: text.optional(),
-    /** Numbers of the step, by their names in docs/trainer.md; absent in logs of earlier versions. */
+    /** Numbers of the step, by their names in docs/reference/trainer.md; absent in logs of earlier versions. */
     stats: z.record(z.string().max(64), number).optional(),
   }),
   /** The trainer could not use the batch. Its groups are not trained on, and the step number is free again. */

@@ -107,6 +107,7 @@ export class RunReducer extends RunView {
         break
       case 'rederived':
         this.records.rederived = [...this.records.rederived, event].slice(-LIMITS.verdictsKept.value)
+        if (event.credit > 0) this.records.keys.get(event.node).credit += event.credit
         break
       case 'scored':
         this.records.scores = [...this.records.scores.slice(0, 1), event]

@@ -19,7 +19,7 @@ export type BatchRecord = EventOf<'batched'>
 /** Rollouts of an accepted group, in the form in which copies are found. */
 export type ComparedGroup = EarlierGroup
 
-/** Settings and program of a step, as the trainer reports them (docs/trainer.md). Not parsed, because they depend on the version. */
+/** Settings and program of a step, as the trainer reports them (docs/reference/trainer.md). Not parsed, because they depend on the version. */
 export type Recipe = NonNullable<Publication['recipe']>
 
 /** A batch that a policy was trained on. */

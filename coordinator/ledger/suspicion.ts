@@ -1,5 +1,5 @@
 /**
- * Share of honest groups that an audit may refuse, as calibrations promise (docs/verification.md). All thresholds assume a key
+ * Share of honest groups that an audit may refuse, as calibrations promise (docs/explain/verification.md). All thresholds assume a key
  * whose audits fail no more often.
  */
 const FALSE_ALARMS = 0.005

@@ -1,8 +1,7 @@
 import {
   acceptsGroup,
   type LogHead,
-  merklePath,
-  merkleRoot,
+  MerkleTree,
   type Sha256,
   type VerdictLeaf,
   verdictLeafText,
@@ -30,12 +29,16 @@ export interface ProvenVerdict extends VerdictPlace {
 export class VerdictTrees {
   /** Step for which groups are being accepted. */
   #step = 1
-  readonly #leaves = new Map<number, string[]>()
+  readonly #trees = new Map<number, MerkleTree>()
   /** Newest verdict on each lease. */
   readonly #placeOf = new Map<string, VerdictPlace>()
+  /** First verdict on each lease that accepted its group. */
+  readonly #acceptedAt = new Map<string, VerdictPlace>()
 
   get snapshot(): Pick<StateSnapshot, 'verdictLeaves'> & { readonly verdictStep: number } {
-    const entries = [...this.#leaves].flatMap(([step, leaves]) => leaves.map((leaf): [number, string] => [step, leaf]))
+    const entries = [...this.#trees].flatMap(([step, { leaves }]) =>
+      leaves.map((leaf): [number, string] => [step, leaf]),
+    )
     return { verdictLeaves: entries, verdictStep: this.#step }
   }
 
@@ -66,26 +69,27 @@ export class VerdictTrees {
 
   /** Forgets the verdicts for steps before `oldest`. */
   forget(oldest: number): void {
-    for (const step of this.#leaves.keys()) if (step < oldest) this.#leaves.delete(step)
-    for (const [leaseId, { step }] of this.#placeOf) if (step < oldest) this.#placeOf.delete(leaseId)
+    for (const step of this.#trees.keys()) if (step < oldest) this.#trees.delete(step)
+    for (const places of [this.#placeOf, this.#acceptedAt])
+      for (const [leaseId, { step }] of places) if (step < oldest) places.delete(leaseId)
   }
 
   /** Returns the verdicts for a step, in the order of the log. */
   of(step: number): readonly string[] {
-    return this.#leaves.get(step) ?? []
+    return this.#trees.get(step)?.leaves ?? []
   }
 
   /** Returns number and root of the verdicts of each step that is not forgotten, oldest first. */
   roots(): readonly Pick<ProvenVerdict, 'step' | 'count' | 'root'>[] {
-    return [...this.#leaves.entries()]
+    return [...this.#trees.entries()]
       .sort(([a], [b]) => a - b)
-      .map(([step, leaves]) => ({ step, count: leaves.length, root: merkleRoot(leaves) }))
+      .map(([step, tree]) => ({ step, count: tree.leaves.length, root: tree.root() }))
   }
 
   /** Returns the part of a head that is about verdicts. */
   head(): Pick<LogHead, 'step' | 'verdicts' | 'verdictsRoot'> {
-    const leaves = this.of(this.#step)
-    return { step: this.#step, verdicts: leaves.length, verdictsRoot: merkleRoot(leaves) }
+    const tree = this.#trees.get(this.#step) ?? new MerkleTree()
+    return { step: this.#step, verdicts: tree.leaves.length, verdictsRoot: tree.root() }
   }
 
   /** Returns the newest verdict on a lease with its proof; null: no verdict is known. */
@@ -96,24 +100,22 @@ export class VerdictTrees {
 
   /** Returns the verdict that accepted a group, with its proof; null: no verdict is known. */
   proveAccepted(leaseId: string): ProvenVerdict | null {
-    for (const [step, leaves] of this.#leaves) {
-      const index = leaves.findIndex((leaf) => acceptsGroup(leaf, leaseId))
-      if (index !== -1) return this.#proofOf({ step, index })
-    }
-    return null
+    const place = this.#acceptedAt.get(leaseId)
+    return place ? this.#proofOf(place) : null
   }
 
   #proofOf({ step, index }: VerdictPlace): ProvenVerdict {
-    const leaves = this.of(step)
-    const [count, root, path] = [leaves.length, merkleRoot(leaves), merklePath(leaves, index)]
-    return { step, index, leaf: leaves[index]!, count, root, path }
+    const tree = this.#trees.get(step)!
+    const { leaves } = tree
+    return { step, index, leaf: leaves[index]!, count: leaves.length, root: tree.root(), path: tree.path(index) }
   }
 
   #append(step: number, leaf: string): void {
-    const leaves = this.#leaves.get(step) ?? []
-    this.#leaves.set(step, leaves)
-    const index = leaves.push(leaf) - 1
+    const tree = this.#trees.get(step) ?? new MerkleTree()
+    this.#trees.set(step, tree)
+    const index = tree.append(leaf)
     const [, leaseId] = JSON.parse(leaf) as [string, string]
     this.#placeOf.set(leaseId, { step, index })
+    if (acceptsGroup(leaf, leaseId) && !this.#acceptedAt.has(leaseId)) this.#acceptedAt.set(leaseId, { step, index })
   }
 }

@@ -180,7 +180,7 @@ function learningRate({ configuration }: RunReport): Alarm | null {
   if (lr === undefined || parameters === undefined) return null
   const { lr: usual } = learningRateFor(parameters)
   if (lr <= usual * FAR_OFF && lr >= usual / FAR_OFF) return null
-  const text = `the learning rate ${lr} is far from the usual one for a model of ${sizeOf(parameters)} parameters: begin with ${usual} (docs/trainer.md).`
+  const text = `the learning rate ${lr} is far from the usual one for a model of ${sizeOf(parameters)} parameters: begin with ${usual} (docs/reference/trainer.md).`
   return { code: 'learning_rate', text }
 }
 
@@ -188,7 +188,7 @@ function mostlyRefused(accepted: number, refused: number, reasons: RunReport['re
   const all = accepted + refused
   if (all < ALARM_LIMITS.groups || refused / all <= ALARM_LIMITS.refusedShare) return null
   const [[code, count]] = [...reasons].sort(([, a], [, b]) => b - a) as [[string, number]]
-  const text = `${refused} of ${all} groups were refused, ${count} of them as ${code}: docs/verdicts.md explains each reason.`
+  const text = `${refused} of ${all} groups were refused, ${count} of them as ${code}: docs/reference/verdicts.md explains each reason.`
   return { code: 'mostly_refused', text }
 }
 

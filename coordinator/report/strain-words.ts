@@ -13,7 +13,7 @@ const ADVICE: Readonly<Record<StrainCause['reason'], string>> = {
     'reliable keys keep their part. Block the addresses at the firewall if they do no work: prove-coordinator nodes shows what each key has delivered',
   disconnected:
     'check the network of this machine, and that others can reach an address of prove-coordinator invitation',
-  audits_behind: 'add processes with audit.processes, or a faster machine (docs/sizing.md)',
+  audits_behind: 'add processes with audit.processes, or a faster machine (docs/operate/sizing.md)',
   leases_held:
     'prove-coordinator nodes shows the keys that abandon leases; ban a key that does no work: prove-coordinator ban KEY',
 }

@@ -16,7 +16,7 @@ export interface VersionReport {
   readonly step: number | null
   /** Mean number of versions that the groups of that step were behind; null: no groups. */
   readonly staleness: number | null
-  /** Numbers of that step, by their names in docs/trainer.md; empty for the first version, or when unknown. */
+  /** Numbers of that step, by their names in docs/reference/trainer.md; empty for the first version, or when unknown. */
   readonly stats: Readonly<Record<string, number>>
   readonly accepted: number
   /** Zero-variance groups among the accepted ones. */

@@ -19,7 +19,6 @@ import type { AuditLottery } from '../intake/audit-lottery.js'
 import type { Auditor } from '../intake/auditor.js'
 import type { Intake } from '../intake/intake.js'
 import type { Replays } from '../intake/replays.js'
-import { capacityForLeases } from '../leases/lease-capacity.js'
 import { createLeaseService, type LeaseService } from '../leases/lease-service.js'
 import { createDiskLosses, type DiskLosses } from '../ledger/disk-losses.js'
 import { meterRun } from '../ledger/metrics.js'
@@ -119,7 +118,6 @@ export async function openCoordinator(parts: CoordinatorParts): Promise<Coordina
     })
     const { notices, neighbours, snapshots, files } = await openArtifacts(parts, losses, archive, { cleanUp, signal })
     const addressBlockOf = noteAddresses(host, signal)
-    const capacity = (): number => capacityOf(state, clock.now())
     const opened = await openIntake({ ...parts, losses, addressBlockOf }, { cleanUp, signal })
     const { bodies, judgedBodies, judge, intake } = opened
     const failure = Promise.race([opened.failure, recorder.failure])
@@ -131,7 +129,7 @@ export async function openCoordinator(parts: CoordinatorParts): Promise<Coordina
     const idle = createIdleNodes(clock)
     const attendance = createAttendance({ host, recorder, signal })
     const strain = createStrainWatch({
-      ...{ host, recorder, capacity, signal },
+      ...{ host, recorder, capacity: leases.capacity, signal },
       isAuditBehind: () => parts.auditor?.isBehind ?? false,
     })
     const shards = hearGroups(host, intake)
@@ -156,20 +154,12 @@ export async function openCoordinator(parts: CoordinatorParts): Promise<Coordina
       manifests: folder.manifests,
       shards,
       shardNodes: parts.shardNodes ?? LIMITS.shardNodes.value,
-      demand: () => ({ capacity: capacity(), waiting: idle.count() }),
+      demand: () => ({ capacity: leases.capacity(), waiting: idle.count() }),
       providers: () => providers.forAnyone(),
     })
     const services = await serveRun({
-      host,
-      key,
-      recorder,
-      leases,
-      intake,
-      bodies,
-      idle,
-      attendance,
-      providers,
-      shards,
+      ...{ host, key, recorder, leases, intake, bodies, idle, attendance, providers, shards },
+      rederivationCredit: config.rederivation.credit,
     })
     cleanUp.add(() => services.close())
     await publisher.restore()
@@ -181,7 +171,7 @@ export async function openCoordinator(parts: CoordinatorParts): Promise<Coordina
           {
             ...{ host, key, recorder, leases, intake, publisher, services, attendance, strain, notices },
             addressNotice: folder.addressNotice,
-            isWanted: () => idle.count() > 0 && capacity() > 0,
+            isWanted: () => idle.count() > 0 && leases.capacity() > 0,
           },
           signal,
         )
@@ -236,13 +226,6 @@ async function openArtifacts(
   })
   cleanUp.add(() => files.idle())
   return { notices, neighbours, snapshots, files }
-}
-
-/** Returns how many leases the run could give out now. */
-function capacityOf(state: RunState, nowMs: number): number {
-  const { round, orders } = state
-  if (!round || orders.pause || orders.rollback || round.version >= round.configuration.versions) return 0
-  return Math.max(0, capacityForLeases(state, round.configuration, nowMs))
 }
 
 function tierIn({ reliable, registered }: RunState, peer: string): PeerTier {

@@ -26,14 +26,18 @@ export interface HistoryServiceParts {
   readonly recorder: Pick<Recorder, 'state' | 'head' | 'headAt' | 'record'>
   readonly key: PrivateKey
   readonly runId: string
+  /** Credit of a reported result, see `rederivation.credit`. */
+  readonly credit: number
   readonly clock: Pick<Clock, 'now' | 'elapsedMs'>
 }
 
-/** A proof hashes all verdicts for a step, and an earlier head reads the log. */
+/** An earlier head reads the log. */
 const QUESTIONS = { perMinute: 6, atOnce: 12 }
 const QUESTIONS_OF_ALL = 600
+/** Reports on a version that earn credit. */
+const CREDITED_REPORTS = 3
 
-export function createHistoryService({ recorder, key, runId, clock }: HistoryServiceParts): HistoryService {
+export function createHistoryService({ recorder, key, runId, credit, clock }: HistoryServiceParts): HistoryService {
   const limits = {
     ofKey: createRateLimit(clock, QUESTIONS.perMinute, QUESTIONS.atOnce),
     all: createRateLimit(clock, QUESTIONS_OF_ALL),
@@ -52,8 +56,13 @@ export function createHistoryService({ recorder, key, runId, clock }: HistorySer
       if (!state.registered.has(node))
         throw refusal('not_registered', 'only a key that has asked for work can report a re-derivation')
       if (version > (state.current?.version ?? 0)) throw refusal('out_of_bounds', `version ${version} is not published`)
-      const isKnown = state.rederived.some((one) => one.node === node && one.version === version)
-      return isKnown ? null : { type: 'rederived', atMs: clock.now(), version, manifestId, node, fault, difference }
+      const earlier = state.rederived.filter((one) => one.version === version)
+      if (earlier.some((one) => one.node === node)) return null
+      const credited = earlier.filter((one) => one.credit > 0).length
+      // Keys that only report could be made in any number.
+      const earns = credited < CREDITED_REPORTS && state.reliable.has(node) ? credit : 0
+      const result = { version, manifestId, node, fault, difference, credit: earns }
+      return { type: 'rederived', atMs: clock.now(), ...result }
     })
   }
   return {

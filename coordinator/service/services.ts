@@ -30,6 +30,8 @@ export interface ServiceParts {
   readonly attendance: Attendance
   readonly providers: Providers
   readonly shards: ShardHub
+  /** Credit of a reported re-derivation. */
+  readonly rederivationCredit: number
 }
 
 /** Requests and gossip that the coordinator answers. */
@@ -41,6 +43,7 @@ export interface RunServices {
 
 export async function serveRun(parts: ServiceParts): Promise<RunServices> {
   const { host, key, recorder, leases, intake, bodies, idle, attendance, providers, shards } = parts
+  const { rederivationCredit: credit } = parts
   const { clock } = host
   const { state } = recorder
   const digest = (node: string, cursor: number, count: number): Promise<Uint8Array> => {
@@ -56,7 +59,7 @@ export async function serveRun(parts: ServiceParts): Promise<RunServices> {
       issuedAtMs: clock.now(),
     })
   }
-  const history = createHistoryService({ recorder, key, runId: host.runId, clock })
+  const history = createHistoryService({ recorder, key, runId: host.runId, credit, clock })
   const leaderboard = createLeaderboardService({ recorder, key, runId: host.runId, clock })
   const servers = await Promise.all([
     serveLeases(host, async (request, { peer }) => {

@@ -52,7 +52,7 @@ export function partsOfAddress(address: string): { readonly host: string; readon
   return { host: host!.replace(/^\[|\]$/g, ''), port: Number(port) }
 }
 
-/** Schema of `run.yaml`; docs/configuration.md lists every field. */
+/** Schema of `run.yaml`; docs/reference/configuration.md lists every field. */
 export const configSchema = z.strictObject({
   /** Folder for all data of the coordinator: key, event log, blobs, jobs. One process per folder. */
   dataDir: z.string().min(1),
@@ -166,18 +166,20 @@ export const configSchema = z.strictObject({
       launch: trainerLaunch.optional(),
       /** Named settings. */
       preset: z.enum(Object.keys(TRAINER_PRESETS) as [keyof typeof TRAINER_PRESETS]).optional(),
-      /** Further settings of `trainer.json`, see docs/trainer.md. */
+      /** Further settings of `trainer.json`, see docs/reference/trainer.md. */
       settings: trainerSettings.default({}),
     })
     .prefault({}),
-  /** Evidence with which anybody can make the steps of the run again, see docs/verify-a-run.md. */
+  /** Evidence with which anybody can make the steps of the run again, see docs/use-a-model/verify-a-run.md. */
   rederivation: z
     .strictObject({
       /** Newest versions whose evidence is kept; absent: all. */
       versions: z.int().min(0).max(1_000_000).optional(),
+      /** Credit of a reported result. */
+      credit: z.int().min(0).max(10_000).default(0),
     })
     .prefault({}),
-  /** Dashboard for browsers, see docs/operating.md. */
+  /** Dashboard for browsers, see docs/operate/observe.md. */
   dashboard: z
     .strictObject({
       enabled: z.boolean().default(true),

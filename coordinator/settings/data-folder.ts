@@ -64,6 +64,18 @@ export const dataFolderOf = (dataDir: string): DataFolder => ({
 export const manifestFile = (manifests: string, round: number): string =>
   join(manifests, `${String(round).padStart(6, '0')}.manifest`)
 
+const VERSION_FILE = /^(\d{9})\.manifest$/
+
+/** The first manifest of a version. */
+export const versionFile = (versions: string, version: number): string =>
+  join(versions, `${String(version).padStart(9, '0')}.manifest`)
+
+/** Returns the version whose first manifest a file is, by its name; null: none. */
+export const versionIn = (name: string): number | null => {
+  const digits = VERSION_FILE.exec(name)?.[1]
+  return digits === undefined ? null : Number(digits)
+}
+
 /** Creates missing folders, and removes access rights of other users. */
 export async function openDataFolder(dataDir: string): Promise<DataFolder> {
   const folder = dataFolderOf(dataDir)

@@ -14,7 +14,7 @@ export interface ConfigField {
   readonly without: string | undefined
 }
 
-/** Field whose own fields docs/trainer.md describes. */
+/** Field whose own fields docs/reference/trainer.md describes. */
 const WHOLE = 'trainer.settings'
 
 /** Returns all fields, in the order of the schema. */
@@ -32,7 +32,7 @@ function fieldsBelow(schema: z.core.JSONSchema.JSONSchema, parent: string): Conf
   })
 }
 
-/** Returns docs/configuration.md with the current table of fields. */
+/** Returns docs/reference/configuration.md with the current table of fields. */
 export function withFieldTable(text: string): string {
   const rows = configFields().map(({ path, isRequired, standard, meaning, without }) => {
     const shown = standard === undefined ? (isRequired ? 'required' : without) : `\`${JSON.stringify(standard)}\``

@@ -6,11 +6,11 @@ export interface FieldMeaning {
   readonly without?: string
 }
 
-/** Descriptions by field path, for docs/configuration.md and for the comments of a file that `init` writes. */
+/** Descriptions by field path, for docs/reference/configuration.md and for the comments of a file that `init` writes. */
 export const FIELD_MEANINGS: Readonly<Record<string, FieldMeaning>> = {
   dataDir: {
     meaning:
-      'folder for all data of the coordinator: key, event log, manifests, adapters, group bodies, jobs, trainer log. One process per folder. Only its owner can read it ([operating.md](operating.md), which also describes backups)',
+      'folder for all data of the coordinator: key, event log, manifests, adapters, group bodies, jobs, trainer log. One process per folder. Only its owner can read it ([start-a-run.md](../operate/start-a-run.md))',
   },
   listen: {
     meaning:
@@ -18,7 +18,7 @@ export const FIELD_MEANINGS: Readonly<Record<string, FieldMeaning>> = {
   },
   announce: {
     meaning:
-      'addresses to announce instead of those of `listen`, with DNS names or for a machine behind a port mapping or a proxy: `/dns4/run.example.org/tcp/4001` ([operating.md](operating.md))',
+      'addresses to announce instead of those of `listen`, with DNS names or for a machine behind a port mapping or a proxy: `/dns4/run.example.org/tcp/4001` ([start-a-run.md](../operate/start-a-run.md))',
   },
   uploadKiB: {
     meaning:
@@ -35,7 +35,7 @@ export const FIELD_MEANINGS: Readonly<Record<string, FieldMeaning>> = {
   'base.quantisation': { meaning: "label of the file's quantisation, part of the policy's id" },
   'base.toolCallFormat': {
     meaning:
-      'how the model writes tool calls and continues after them, and whether it is asked to think ([trainer.md](trainer.md), "Tool-call formats"): `hermes` for models of Qwen, `hermes-thinking` and `hermes-no-thinking` for models that can do both, `granite` for Granite 4, `code-block` for several calls in a block, after a warm start. Part of the policy\'s id',
+      'how the model writes tool calls and continues after them, and whether it is asked to think ([trainer.md](trainer.md#tool-call-formats), "Tool-call formats"): `hermes` for models of Qwen, `hermes-thinking` and `hermes-no-thinking` for models that can do both, `granite` for Granite 4, `code-block` for several calls in a block, after a warm start. Part of the policy\'s id',
   },
   'base.sources': {
     meaning:
@@ -44,19 +44,19 @@ export const FIELD_MEANINGS: Readonly<Record<string, FieldMeaning>> = {
   },
   'tasks.dataset': {
     meaning:
-      'folder of a data set of `prove-lab synthesize`, or a list of such folders. Leases use their training splits ([synthesis.md](synthesis.md)). Each task has the same share of the leases, so the sizes of the data sets are the proportions of a mixture',
+      'folder of a data set of `prove-lab synthesize`, or a list of such folders. Leases use their training splits ([synthesis.md](../explain/synthesis.md)). Each task has the same share of the leases, so the sizes of the data sets are the proportions of a mixture',
   },
   'tasks.environments': {
     meaning:
-      'folders of your own environments that the data set uses ([environments.md](environments.md)). The coordinator runs their code. Volunteers need the same folders: their nodes get the names, and never download code',
+      'folders of your own environments that the data set uses ([write.md](../environments/write.md)). The coordinator runs their code. Volunteers need the same folders: their nodes get the names, and never download code',
   },
   reward: {
     meaning:
-      "reward preset of rollouts: `paper`, `outcome`, `solved` or `orchestration` ([reward.md](reward.md)). Part of the policy's id. Nodes that do not know the preset stop with a message",
+      "reward preset of rollouts: `paper`, `outcome`, `solved` or `orchestration` ([reward.md](../explain/reward.md)). Part of the policy's id. Nodes that do not know the preset stop with a message",
   },
   cacheType: {
     meaning:
-      "type of the volunteers' KV caches, `f16` or `q8_0`. The latter takes about half of the memory of a slot, needs flash attention, and is less exact, so it needs its own calibrations ([operating.md](operating.md)). Part of the policy's id. Engines switch to it automatically",
+      "type of the volunteers' KV caches, `f16` or `q8_0`. The latter takes about half of the memory of a slot, needs flash attention, and is less exact, so it needs its own calibrations ([calibrate.md](../operate/calibrate.md)). Part of the policy's id. Engines switch to it automatically",
   },
   groupSize: {
     meaning: 'rollouts per group, G. A group is sent as one body of at most 4 MiB: 16 rollouts of 16,000 tokens fit',
@@ -71,19 +71,19 @@ export const FIELD_MEANINGS: Readonly<Record<string, FieldMeaning>> = {
   'leases.perNode': { meaning: 'largest number of open leases per node' },
   'verification.workers': {
     meaning:
-      "processes that replay groups in addition to the coordinator's own. Each takes 170 MB and up to a core. 0: the coordinator's own thread replays groups one after the other ([scale.md](scale.md))",
+      "processes that replay groups in addition to the coordinator's own. Each takes 170 MB and up to a core. 0: the coordinator's own thread replays groups one after the other ([scale.md](../explain/scale.md))",
   },
   'audit.calibrations': {
     meaning:
-      'files of `prove-lab calibrate`, one per inference backend of the volunteers ([verification.md](verification.md)). Without any, verification checks 5 to 7 do not run: only do so among people you trust. With some, nodes with other backends get no leases',
+      'files of `prove-lab calibrate`, one per inference backend of the volunteers ([calibrate.md](../operate/calibrate.md)). Without any, verification checks 5 to 7 do not run: only do so among people you trust. With some, nodes with other backends get no leases',
   },
   'audit.probation': {
     meaning:
-      'number of groups of a key that are all audited, counted from its first or from its last doubtful one. Afterwards the audited share is this number divided by the number of groups since. Failed audits double both ([protocol.md](protocol.md), "Verification")',
+      'number of groups of a key that are all audited, counted from its first or from its last doubtful one. Afterwards the audited share is this number divided by the number of groups since. Failed audits double both ([protocol.md](protocol.md#verification), "Verification")',
   },
   'audit.leastShare': {
     meaning:
-      "smallest share of a key's groups that is audited. A key that turns to cheating after a long honest time gets about 1 / share groups accepted, then half as many each time, and none past the audit by the training forward ([attackers.md](attackers.md))",
+      "smallest share of a key's groups that is audited. A key that turns to cheating after a long honest time gets about 1 / share groups accepted, then half as many each time, and none past the audit by the training forward ([attackers.md](../explain/attackers.md))",
   },
   'audit.processes': {
     meaning:
@@ -109,7 +109,7 @@ export const FIELD_MEANINGS: Readonly<Record<string, FieldMeaning>> = {
   'limits.maxAssistantTurns': { meaning: 'largest number of assistant turns of a rollout' },
   'heldOut.tasks': {
     meaning:
-      'number of held-out tasks that the coordinator plays to score versions. They are not trained on. 0: no scores ([operating.md](operating.md), "Held-out scores")',
+      'number of held-out tasks that the coordinator plays to score versions. They are not trained on. 0: no scores ([observe.md](../operate/observe.md), "Held-out scores")',
   },
   'heldOut.every': { meaning: 'versions between two scores. The last version of a run always gets one' },
   'heldOut.threads': { meaning: 'CPU threads for scoring, in addition to training' },
@@ -123,7 +123,7 @@ export const FIELD_MEANINGS: Readonly<Record<string, FieldMeaning>> = {
   'trainer.processes': { meaning: 'ranks per machine, several of them under torchrun' },
   'trainer.launch.hosts': {
     meaning:
-      'machines on which the trainer runs instead of this one, by names or addresses at which they reach each other. `trainer.launch.command` runs once for each ([trainer.md](trainer.md), "Several machines")',
+      'machines on which the trainer runs instead of this one, by names or addresses at which they reach each other. `trainer.launch.command` runs once for each ([several-machines.md](../operate/several-machines.md#several-machines), "Several machines")',
   },
   'trainer.launch.nodes': {
     meaning: 'number of machines, for one command that starts the trainer on all of them',
@@ -146,7 +146,7 @@ export const FIELD_MEANINGS: Readonly<Record<string, FieldMeaning>> = {
   },
   'trainer.preset': {
     meaning:
-      '`paper`: the loss of arXiv 2606.03892 ([trainer.md](trainer.md), "Runs of real models"). Fields of `trainer.settings` take precedence',
+      '`paper`: the loss of arXiv 2606.03892 ([real-models.md](../operate/real-models.md), "Runs of real models"). Fields of `trainer.settings` take precedence',
     without: 'the defaults of `trainer.json`',
   },
   'trainer.settings': {
@@ -155,12 +155,16 @@ export const FIELD_MEANINGS: Readonly<Record<string, FieldMeaning>> = {
   },
   'rederivation.versions': {
     meaning:
-      'number of the newest versions for which the coordinator publishes and keeps what a stranger needs to make their training steps again: batch, optimizer state and random state ([verify-a-run.md](verify-a-run.md)). 0: none',
+      'number of the newest versions for which the coordinator publishes and keeps what a stranger needs to make their training steps again: batch, optimizer state and random state ([verify-a-run.md](../use-a-model/verify-a-run.md)). 0: none',
     without: 'all versions',
+  },
+  'rederivation.credit': {
+    meaning:
+      'credit for a volunteer who makes a published step again and reports the result: for the first three reports on each version by keys that deliver groups. The coordinator cannot see whether a reporter did the work ([verify-a-run.md](../use-a-model/verify-a-run.md)). 0: none',
   },
   'dashboard.enabled': {
     meaning:
-      'whether the coordinator serves the dashboard to browsers and to Prometheus ([operating.md](operating.md), "The dashboard")',
+      'whether the coordinator serves the dashboard to browsers and to Prometheus ([observe.md](../operate/observe.md#the-dashboard), "The dashboard")',
   },
   'dashboard.listen': {
     meaning:

@@ -19,7 +19,7 @@ export const LEARNING_RATES: readonly LearningRate[] = [
     lr: 1e-3,
     warmupSteps: 2,
     rank: 16,
-    source: 'measured with the demo model of 5 million (docs/results.md)',
+    source: 'measured with the demo model of 5 million (docs/reports/results.md)',
   },
   { below: 1e9, lr: 1e-4, warmupSteps: 5, rank: 16, source: 'interpolated; not measured' },
   { below: 3e9, lr: 5e-5, warmupSteps: 5, rank: 16, source: 'interpolated; not measured' },
@@ -44,7 +44,7 @@ const count = new Intl.NumberFormat('en', { notation: 'compact', maximumSignific
 /** Formats a number of parameters, such as 4B. */
 export const sizeOf = (parameters: number): string => count.format(parameters)
 
-/** Returns docs/trainer.md with the current table of rates. */
+/** Returns docs/reference/trainer.md with the current table of rates. */
 export function withLearningRates(text: string): string {
   const rows = LEARNING_RATES.map(({ below, lr, warmupSteps, rank, source }, i) => {
     const size = Number.isFinite(below) ? `below ${sizeOf(below)}` : `${sizeOf(LEARNING_RATES[i - 1]!.below)} and more`

@@ -1,3 +1,4 @@
+import { posix } from 'node:path'
 import wrapAnsi from 'wrap-ansi'
 import { stringify } from 'yaml'
 import { configFields } from './describe-fields.js'
@@ -6,7 +7,7 @@ import { configFields } from './describe-fields.js'
 const WIDTH = 110
 
 const HEAD = `# A run of PROVE. A line that begins with # shows a default; remove the # to change it. Relative paths are relative to
-# this file. docs/configuration.md describes every field, and what happens when it changes during a run.`
+# this file. docs/reference/configuration.md describes every field, and what happens when it changes during a run.`
 
 /** Value of a field in a new run.yaml. */
 export interface FieldValue {
@@ -50,9 +51,11 @@ export function runFileText(values: ReadonlyMap<string, FieldValue>): string {
 
 const yamlOf = (name: string, value: unknown): string => stringify({ [name]: value }, { lineWidth: 0 }).trimEnd()
 
-/** Returns the first sentence as plain text, without links. */
+/** Returns the first sentence as plain text, with paths from the root of the checkout instead of links. */
 function firstSentence(markdown: string): string {
-  const text = markdown.replaceAll(/ \(\[[^)]*\)[^)]*\)/g, '').replaceAll(/\[([^\]]*)\]\([^)]*\)/g, 'docs/$1')
+  const text = markdown
+    .replaceAll(/ \(\[[^)]*\)[^)]*\)/g, '')
+    .replaceAll(/\[[^\]]*\]\(([^)#]*)[^)]*\)/g, (_, page: string) => posix.join('docs/reference', page))
   const end = text.search(/\. [A-Z]/)
   return (end < 0 ? text : text.slice(0, end)).replaceAll('`', '')
 }

@@ -9,7 +9,7 @@ const CANARIES = 3
 
 /**
  * Returns the prompts and continuations for which every publication states log-probabilities. They are the first turns of the
- * reference solutions of the first tasks that fit a canary, in the form of `trainer.json` (docs/trainer.md).
+ * reference solutions of the first tasks that fit a canary, in the form of `trainer.json` (docs/reference/trainer.md).
  * @param count  largest number of canaries
  * @throws ConfigError when the limits are too small for these tasks
  */

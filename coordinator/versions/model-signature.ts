@@ -1,5 +1,5 @@
 import type { PrivateKey } from '@libp2p/interface'
-import { type Sha256, sha256 } from '../../proto/index.js'
+import { PUBLISHED_FILES, type Sha256, sha256 } from '../../proto/index.js'
 import { publicationKey } from './run-certificate.js'
 
 /** A published model to sign. */
@@ -16,11 +16,12 @@ const PAYLOAD_TYPE = 'application/vnd.in-toto+json'
 
 /**
  * Unsigned files in a published folder: the signature itself, the manifest that names it, the model card, files of the hub and of git, and
- * the notes that `hf download` leaves in the folder.
+ * the notes that `hf download` leaves in the folder. The manifest signs the evidence, which most folders do not have.
  */
 const IGNORED = [
   ...['model.sig', 'manifest.sealed', 'README.md'],
   ...['.cache/huggingface', '.git', '.gitattributes', '.github', '.gitignore'],
+  ...PUBLISHED_FILES.flatMap(({ name, evidence }) => (evidence ? [name] : [])),
 ]
 
 /**

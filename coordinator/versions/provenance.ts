@@ -25,7 +25,7 @@ const numberOf = (stats: Readonly<Record<string, unknown>>, name: string): [stri
 }
 
 /**
- * Returns the provenance of an adapter (docs/researching.md). It contains each step behind the adapter with its batch, the run
+ * Returns the provenance of an adapter (docs/use-a-model/pull.md). It contains each step behind the adapter with its batch, the run
  * configuration in force, and the settings and program that the trainer reports. Values that several steps share are listed once, in
  * `configuration` and `recipes`, and referred to by index.
  */
@@ -55,8 +55,8 @@ export function provenanceOf(
     step: made.adapterStep,
     base,
     files: Object.fromEntries(
-      PUBLISHED_FILES.flatMap(({ name, inStep }) => {
-        const sha256 = inStep === null ? undefined : made.files[inStep]
+      PUBLISHED_FILES.flatMap(({ name, inStep, evidence }) => {
+        const sha256 = inStep === null || evidence ? undefined : made.files[inStep]
         return sha256 === undefined ? [] : [[name, sha256]]
       }),
     ),
@@ -67,7 +67,7 @@ export function provenanceOf(
     coordinator: program,
     /** Numbers of the current step's batch, as the trainer reports them: training tasks, sampled by earlier versions. */
     measured: made.stats && Object.fromEntries(MEASURED.flatMap((name) => numberOf(made.stats!, name))),
-    /** Hashes of everything that determines the step. `files` has those of its results, and `recipes` settings and program. */
+    /** Hashes of everything that determines the step. The manifest has those of its results, and `recipes` settings and program. */
     derivation,
     /** Scores of earlier versions on held-out tasks: the first and the newest. */
     heldOut: state.scores.map(({ type: _, atMs: __, ...score }) => score),

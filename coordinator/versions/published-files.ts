@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { type BlobDescription, PUBLISHED_FILES, type SealedManifest } from '../../proto/index.js'
+import { type BlobDescription, EVIDENCE_ROLES, PUBLISHED_FILES, type SealedManifest } from '../../proto/index.js'
 import { hashFile } from '../../rollout/engine/hash-file.js'
 import {
   type BlobStore,
@@ -12,7 +12,6 @@ import { unlessMissing } from '../jobs/job-directory.js'
 import { stepFolder } from '../jobs/layout.js'
 import type { DiskLosses } from '../ledger/disk-losses.js'
 import type { RunState } from '../ledger/run-state.js'
-import { EVIDENCE_ROLES } from './version-archive.js'
 
 /** Pause between two rounds of asking peers, number of rounds, and time limit for one file: adapters are large. */
 const PAUSE_MS = 30_000

@@ -87,7 +87,7 @@ export function createPublisher(parts: PublisherParts): Publisher {
     losses.note('manifest', lost, 'replaced', `round ${recorder.state.round!.round} replaces it`)
   }
 
-  /** Stores the first manifest of the version in force, unless it is stored. */
+  /** Stores a manifest of the version in force, unless one is stored. */
   const keepNewest = async (): Promise<void> => {
     const newest = snapshots.newest()
     if (newest && !(await archive.read(newest.manifest.version))) await archive.keep(newest)
@@ -129,7 +129,9 @@ export function createPublisher(parts: PublisherParts): Publisher {
           recipe: step.recipe,
         }))
         await dropOldDifferences()
-        await keepNewest()
+        // Replaces the manifest of a lost history, after a repair or a restore.
+        const newest = snapshots.newest()
+        if (newest) await archive.keep(newest)
       }),
     openRound: () =>
       opening(async () => {

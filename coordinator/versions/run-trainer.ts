@@ -48,7 +48,7 @@ export function createRunTrainer({ file, tasks, runtime, launch }: RunTrainerPar
   }
 }
 
-/** Returns the content of `trainer.json` (docs/trainer.md). */
+/** Returns the content of `trainer.json` (docs/reference/trainer.md). */
 export function trainerConfig(
   {
     base,

@@ -1,13 +1,10 @@
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import writeFileAtomic from 'write-file-atomic'
-import { type BlobRole, openManifest, type SealedManifest, SwarmRefusal } from '../../proto/index.js'
+import { EVIDENCE_ROLES, openManifest, type SealedManifest, SwarmRefusal } from '../../proto/index.js'
 import type { BlobStore, SwarmLogger } from '../../swarm/index.js'
 import { unlessMissing } from '../jobs/job-directory.js'
-
-/** Files of a version with which its step can be made again. */
-export const EVIDENCE_ROLES: ReadonlySet<BlobRole> = new Set(['training-batch', 'optimizer', 'random-state'])
-const NAME = /^(\d{9})\.manifest$/
+import { versionFile, versionIn } from '../settings/data-folder.js'
 
 /** The first manifest of every version, so that each step can be made again as long as the operator wishes. */
 export interface VersionArchive {
@@ -27,7 +24,7 @@ export interface VersionArchiveParts {
 }
 
 export function createVersionArchive({ folder, runId, blobs, versions, logger }: VersionArchiveParts): VersionArchive {
-  const fileOf = (version: number): string => join(folder, `${String(version).padStart(9, '0')}.manifest`)
+  const fileOf = (version: number): string => versionFile(folder, version)
 
   const read = async (version: number): Promise<SealedManifest | null> => {
     const bytes = await unlessMissing(readFile(fileOf(version)))
@@ -46,7 +43,7 @@ export function createVersionArchive({ folder, runId, blobs, versions, logger }:
     const oldest = newest.manifest.version - versions
     const inUse = new Set(newest.manifest.blobs.map(({ sha256 }) => sha256))
     for (const name of await readdir(folder)) {
-      const version = Number(NAME.exec(name)?.[1] ?? Number.POSITIVE_INFINITY)
+      const version = versionIn(name) ?? Number.POSITIVE_INFINITY
       if (version > oldest) continue
       const sealed = await read(version)
       for (const { role, sha256 } of sealed?.manifest.blobs ?? [])

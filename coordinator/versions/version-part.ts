@@ -4,6 +4,7 @@ import { packageVersion } from '../../common/cli/index.js'
 import {
   type BlobDescription,
   type BlobRole,
+  EVIDENCE_ROLES,
   LIMITS,
   type PolicyManifest,
   PUBLISHED_FILES,
@@ -19,7 +20,6 @@ import { modelSignature } from './model-signature.js'
 import type { PolicyFrame } from './policy-frame.js'
 import { provenanceOf } from './provenance.js'
 import type { TrainingEvidence } from './training-evidence.js'
-import { EVIDENCE_ROLES } from './version-archive.js'
 
 /** The parts of a manifest that differ between the rounds of a version. */
 export type RoundPart = Pick<
@@ -103,6 +103,8 @@ function provenanceFile(version: number, step: TrainerStep, parts: VersionParts)
 function signatureFile(version: number, described: readonly BlobDescription[], parts: VersionParts): Uint8Array {
   const { key, frame, nowMs } = parts
   const nameOf = (role: BlobRole): string => PUBLISHED_FILES.find((file) => file.role === role)!.name
-  const files = described.map(({ role, sha256 }) => ({ name: nameOf(role), sha256 }))
+  // The manifest signs the evidence: a folder of the model alone has to pass the verifiers of OpenSSF Model Signing.
+  const model = described.filter(({ role }) => !EVIDENCE_ROLES.has(role))
+  const files = model.map(({ role, sha256 }) => ({ name: nameOf(role), sha256 }))
   return modelSignature(key, { name: `${frame.base.name}-v${version}`, version, atMs: nowMs, files })
 }

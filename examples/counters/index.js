@@ -1,6 +1,6 @@
 // An environment in 60 lines: named counters that a user lists, raises and resets. Check it: prove-server check ./examples/counters
 
-/** @param kit  see docs/environments.md */
+/** @param kit  see docs/environments/write.md */
 export default ({ z, ascending, choose, defineEnvironment, ref, toolMaker }) => {
   const counters = {
     row: z.object({ counter: z.string(), title: z.string(), value: z.int() }),

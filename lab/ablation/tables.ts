@@ -10,7 +10,7 @@ export interface AblationScale {
   readonly steps: number
 }
 
-/** Returns the tables in Markdown, as in docs/results.md. */
+/** Returns the tables in Markdown, as in docs/reports/results.md. */
 export function ablationTables(summaries: readonly VariantSummary[], { samples, steps }: AblationScale): string {
   const headings = MEASURES.map(({ shown }) => shown.heading)
   return [

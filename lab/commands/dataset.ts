@@ -22,6 +22,7 @@ import {
   verifyDataset,
   verifyFile,
 } from '../../tasks/dataset/index.js'
+import { explained } from '../rejected-candidates.js'
 
 interface InspectOptions {
   task?: string
@@ -45,7 +46,7 @@ export function addDatasetCommand(program: Command): void {
     .command('sample')
     .description('Print a stratified sample of a file of examples for annotation by people')
     .argument('<file>', '.jsonl file of a data set')
-    .requiredOption('--for-annotation', 'print an annotation form; docs/synthesis.md has the protocol')
+    .requiredOption('--for-annotation', 'print an annotation form; docs/contribute/annotation.md says how to use it')
     .option('--examples <number>', 'number of examples', integerOption(1, 10_000), 120)
     .option('--seed <number>', 'seed of random choices, of the sample', integerOption(0, 0xffffffff), 0)
     .action(async (file: string, { examples, seed }: { examples: number; seed: number }) =>
@@ -72,6 +73,15 @@ export function addDatasetCommand(program: Command): void {
     .description('Replay every example in fresh sessions and compare every byte')
     .argument('<path>', 'folder of a data set, or one of its .jsonl files')
     .action(async (path: string) => print(await verifyPath(path)))
+  dataset
+    .command('explain')
+    .description('Describe why synthesis dropped a candidate, or what an objection drops and keeps')
+    .argument(
+      '[id]',
+      'id of a dropped candidate, or name of an objection as in the data set card; all objections if omitted',
+    )
+    .option('--rejected <file>', 'file of the dropped candidates, as `synthesize --rejected` wrote it')
+    .action(async (id: string | undefined, { rejected }: { rejected?: string }) => print(await explained(id, rejected)))
 }
 
 const print = (text: string): void => void process.stdout.write(text)

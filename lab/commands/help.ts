@@ -33,6 +33,10 @@ export const HELP: HelpTable = {
     group: DATA,
     examples: ['prove-lab dataset verify my-tasks', 'prove-lab dataset verify my-tasks/data/train.jsonl'],
   },
+  'dataset explain': {
+    group: DATA,
+    examples: ['prove-lab dataset explain errand', 'prove-lab dataset explain 12.0.3 --rejected rejected.jsonl'],
+  },
   demonstrations: {
     group: DATA,
     examples: [

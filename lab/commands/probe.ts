@@ -49,7 +49,7 @@ async function* first(examples: AsyncIterable<Example>, count: number): AsyncGen
   }
 }
 
-/** Returns the tables in Markdown, as in docs/reward.md. */
+/** Returns the tables in Markdown, as in docs/explain/reward.md. */
 export function tables({ tasks, results, rankings }: Probed): string {
   const presets = [...REWARD_PRESETS.keys()]
   const share = (value: number): string => (Number.isNaN(value) ? '-' : percent(value))

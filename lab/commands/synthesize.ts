@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 import { type Command, Option } from 'commander'
+import writeFileAtomic from 'write-file-atomic'
 import { createCleanUp } from '../../common/cleanup/index.js'
 import { EXIT, integerOption, type Price, priceOption, stopSignal } from '../../common/cli/index.js'
 import { countOf, InterruptedError } from '../../common/errors/index.js'
@@ -14,9 +15,10 @@ import { speechSha256 } from '../../servers/load-speech.js'
 import {
   createBaselineCheck,
   DatasetError,
-  type Drops,
   type Example,
   PROFILES,
+  type Profile,
+  quotasOf,
   writeDataset,
 } from '../../tasks/dataset/index.js'
 import {
@@ -27,10 +29,13 @@ import {
   createWorkers,
   diversity,
   type Missing,
+  OBJECTIONS,
   openFinishedBatches,
   type Paraphraser,
   type ParaphraserReport,
   type Plan,
+  type Production,
+  planText,
   produce,
   programHash,
   type Recipe,
@@ -40,6 +45,7 @@ import {
 } from '../../tasks/synthesis/index.js'
 import { shareOption } from '../options.js'
 import { probe } from '../probe.js'
+import { rejectedLine } from '../rejected-candidates.js'
 import { createSynthesisProgress } from '../synthesis-progress.js'
 import { tables } from './probe.js'
 
@@ -54,6 +60,8 @@ interface SynthesizeOptions {
   heldOut: number
   domainRules: number
   workers: number
+  rejected?: string
+  json: boolean
   paraphraser?: string
   paraphraserName?: string
   paraphraserModel?: string
@@ -108,6 +116,8 @@ export function addSynthesizeCommand(program: Command): void {
         .argParser(integerOption(1, 256))
         .default(availableParallelism(), 'the cores'),
     )
+    .option('--rejected <file>', 'file of the dropped candidates, one JSON object a line, for `dataset explain`')
+    .option('--json', 'print JSON on stdout', false)
     .optionsGroup('Paraphraser:')
     .addOption(
       new Option('--paraphraser <url>', 'OpenAI-compatible server whose model rephrases the requests').conflicts(
@@ -149,19 +159,25 @@ async function synthesize(options: SynthesizeOptions, command: Command): Promise
   opened.add(release)
   const workers = createWorkers(options.workers)
   opened.add(() => workers.close())
-  const progress = createSynthesisProgress()
+  const profile = PROFILES.get(options.profile) as Profile
+  const progress = createSynthesisProgress(profile)
   opened.add(progress.close)
   try {
     // Opened before hours of work, so that an unreachable paraphraser is reported now.
     const paraphraser = await paraphraserFor(options, environments, plan, `${out}.paraphraser`, signal)
     if (paraphraser) opened.add(() => paraphraser.close())
-    const { examples, drops, missing } = await produce(plan, {
+    const rejected: string[] = []
+    const production = await produce(plan, {
       workers,
       threads: options.workers,
       finished,
       signal,
       onProgress: progress.show,
+      onRejected: (id, wanted, { by, chain }) =>
+        options.rejected === undefined || rejected.push(rejectedLine({ id, by, plan: planText(wanted), chain })),
     })
+    const { examples, drops, missing, statistics } = production
+    if (options.rejected !== undefined) await writeFileAtomic(resolve(options.rejected), rejected.join(''))
     progress.say('writing the data set …')
     const lacking = missing.reduce((sum, { count }) => sum + count, 0)
     const wanted = options.examples - lacking
@@ -169,9 +185,24 @@ async function synthesize(options: SynthesizeOptions, command: Command): Promise
       paraphraser,
       onProgress: (report: ParaphraserReport) => progress.showRephrased(report, wanted, options.paraphraserPrice),
     }
-    await write(out, plan, environments, examples(), { drops, missing }, rephrasing, signal)
+    await write(out, plan, environments, examples(), production, rephrasing, signal)
     await finished.remove()
     progress.say(`wrote ${countOf(wanted, 'example')} to ${out}; its README.md describes them`)
+    if (options.json) {
+      const dropped = Object.values(drops).reduce((sum, count) => sum + count, 0)
+      const quotas = Object.fromEntries(
+        Object.entries(quotasOf(profile, statistics)).map(([name, { asked, got }]) => [name, { asked, got }]),
+      )
+      const summary = {
+        out,
+        examples: wanted,
+        missing: lacking,
+        rejectedPerExample: dropped / wanted,
+        rejected: drops,
+        quotas,
+      }
+      process.stdout.write(`${JSON.stringify(summary)}\n`)
+    }
     if (lacking > 0) {
       progress.say(
         `${countOf(lacking, 'example')} missing: ${missingText(missing)}. These environments give no more distinct tasks: use more environments.`,
@@ -265,7 +296,7 @@ async function write(
   { recipe, composition, shares }: Plan,
   environments: readonly Environment[],
   examples: AsyncIterable<Example>,
-  { drops, missing }: { readonly drops: Drops; readonly missing: readonly Missing[] },
+  { drops, missing, gaveUp }: Production,
   rephrasing: Rephrasing | undefined,
   signal: AbortSignal,
 ): Promise<void> {
@@ -311,6 +342,8 @@ async function write(
       diversity: (texts) => ({ ...diversity(texts) }),
       outcome: async () => ({
         drops,
+        objections: OBJECTIONS,
+        gaveUp,
         sanity: sanity.finish(),
         baselines: baselines.finish(),
         ...(heldOut.length === 0 ? {} : { probes: tables(await probe(heldOut, createTaskRuntime(catalogue), signal)) }),

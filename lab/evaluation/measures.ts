@@ -35,7 +35,7 @@ const SAME_REWARD = 1e-9
 export type ByTask = Readonly<Record<string, readonly number[]>>
 
 /**
- * Returns the measures of each task, by name. docs/researching.md defines them.
+ * Returns the measures of each task, by name. docs/use-a-model/evaluate.md defines them.
  * @param tasks  rollouts by task, equally many for each
  */
 export function measuresOf(tasks: readonly (readonly Played[])[]): ByTask {

@@ -38,7 +38,7 @@ export function renderReport(summary: Summary): string {
       markdownTable(head, rows),
     ]),
     ...remarks(summary),
-    'The measures are defined in docs/researching.md of PROVE swarm.',
+    'The measures are defined in docs/use-a-model/evaluate.md of PROVE swarm.',
   ].join('\n\n')}\n`
 }
 

@@ -9,7 +9,7 @@ export interface TaskMean {
   readonly stderr: number | null
 }
 
-/** Measures by name, see docs/researching.md. */
+/** Measures by name, see docs/use-a-model/evaluate.md. */
 export type Measures = Readonly<Record<string, TaskMean>>
 
 /** Measures of the two kinds of sampling. */

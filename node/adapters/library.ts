@@ -2,7 +2,7 @@ import { copyFile, mkdir, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import writeFileAtomic from 'write-file-atomic'
 import { packageVersion } from '../../common/cli/index.js'
-import { type BlobDescription, PUBLISHED_FILES, type SealedManifest } from '../../proto/index.js'
+import { type BlobDescription, EVIDENCE_ROLES, PUBLISHED_FILES, type SealedManifest } from '../../proto/index.js'
 import {
   createBlobStore,
   createHost,
@@ -35,6 +35,9 @@ export interface ListedVersion {
   readonly holders: readonly string[]
 }
 
+/** The part of a publication that a pull downloads. */
+export type PulledContents = 'model' | 'all'
+
 /** Result of a pull. */
 export interface Pulled {
   /** Paths of the files, in the order of the manifest, the sealed manifest last. */
@@ -62,9 +65,10 @@ export interface AdapterLibrary {
   /**
    * Downloads the available files of a publication, and checks them against the signed manifest.
    * @param folder  created if necessary; files of an earlier publication are replaced or removed
+   * @param contents  `model`: the files that users of the model need; `all`: also the evidence of the training step
    * @throws TransportError; NodeError `no_such_version` if no source has the adapter
    */
-  pull(publication: SealedManifest, folder: string, signal: AbortSignal): Promise<Pulled>
+  pull(publication: SealedManifest, folder: string, contents: PulledContents, signal: AbortSignal): Promise<Pulled>
   /** Reports a signed result of a re-derivation to the coordinator. @throws TransportError, SwarmRefusal */
   report(sealed: Uint8Array, signal: AbortSignal): Promise<void>
   close(): Promise<void>
@@ -148,7 +152,7 @@ export async function openAdapterLibrary(
         throw new NodeError('no_such_version', `no source has the manifest of version ${version} any more`, { cause })
       }
     },
-    async pull(sealed, folder, caller) {
+    async pull(sealed, folder, contents, caller) {
       const { blobs } = sealed.manifest
       // Files are copied to the folder, so earlier versions are not needed here.
       await store.prune(new Set(blobs.map(({ sha256 }) => sha256)))
@@ -157,7 +161,7 @@ export async function openAdapterLibrary(
       const left: string[] = []
       for (const blob of blobs) {
         // The base model is in the run's invitation, not in a publication.
-        if (blob.role === 'base') continue
+        if (blob.role === 'base' || (contents === 'model' && EVIDENCE_ROLES.has(blob.role))) continue
         const name = nameOf(blob)
         const holders = (await store.has(blob.sha256)) ? sources : await holdersOf(sealed, blob, caller)
         if (holders.length > 0) fetched.set(name, await fetchBlob(sealed, blob, holders, caller))

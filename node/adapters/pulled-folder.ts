@@ -2,6 +2,7 @@ import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
 import {
+  EVIDENCE_ROLES,
   LIMITS,
   openManifest,
   PUBLISHED_FILES,
@@ -56,7 +57,8 @@ export async function openPulledFolder(folder: string, run: string | null): Prom
 }
 
 /**
- * Checks the signature and all hashes of a pulled folder, offline.
+ * Checks the signature and all hashes of a pulled folder, offline. Missing evidence is not listed, because a pull of the model leaves
+ * it out.
  * @throws NodeError `bad_folder` without a valid manifest
  */
 export async function checkPulledFolder(
@@ -68,7 +70,9 @@ export async function checkPulledFolder(
   const files: CheckedFile[] = []
   for (const { role, sha256, sizeBytes } of sealed.manifest.blobs) {
     const name = PUBLISHED_FILES.find((file) => file.role === role)?.name
-    if (name !== undefined) files.push(await checkFile(folder, { name, sha256, sizeBytes }, signal))
+    if (name === undefined) continue
+    const checked = await checkFile(folder, { name, sha256, sizeBytes }, signal)
+    if (checked.outcome !== 'missing' || !EVIDENCE_ROLES.has(role)) files.push(checked)
   }
   const signed = new Set([MANIFEST_FILE, ...files.map(({ name }) => name.split('/')[0]!)])
   const unsigned = (await readdir(folder)).filter((name) => !signed.has(name)).sort()

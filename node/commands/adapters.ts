@@ -16,6 +16,11 @@ import { addPushCommand } from './push.js'
 import { addRederiveCommand } from './rederive.js'
 import { type AskOptions, withLibrary } from './with-library.js'
 
+interface PullOptions extends AskOptions, MergeOptions {
+  readonly evidence: boolean
+  readonly merge?: string
+}
+
 interface VerifyOptions {
   readonly run?: () => Promise<string>
   readonly partial: boolean
@@ -68,12 +73,13 @@ export function addAdaptersCommands(program: Command): void {
       .argument('<folder>', 'folder for the version'),
   )
     .option(...version)
+    .option('--evidence', 'also download the files with which the training step can be made again', false)
     .option('--merge <file>', 'also write base model and adapter as one GGUF: see "merge"')
     .option(...MODEL_TO_MERGE)
-    .action((folder: string, run: ChosenRun, options: AskOptions & MergeOptions & { readonly merge?: string }) =>
+    .action((folder: string, run: ChosenRun, options: PullOptions) =>
       withLibrary(run, options, async (library, signal) => {
         const publication = await library.find(options.policyVersion, signal)
-        const { written, left } = await library.pull(publication, folder, signal)
+        const { written, left } = await library.pull(publication, folder, options.evidence ? 'all' : 'model', signal)
         for (const path of written) process.stdout.write(`${path}\n`)
         if (left.length > 0)
           process.stderr.write(

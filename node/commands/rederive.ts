@@ -7,7 +7,7 @@ import { countOf } from '../../common/errors/index.js'
 import { TrainerError } from '../../coordinator/jobs/errors.js'
 import { defaultPython, trainerFolder } from '../../coordinator/jobs/python.js'
 import { sealRederivation } from '../../proto/index.js'
-import { openTokenizer } from '../../rollout/engine/index.js'
+import { openForeignTokenizer } from '../../rollout/engine/index.js'
 import { loadEnvironments } from '../../servers/catalogue.js'
 import { withEnvironmentFolders } from '../../servers/environment-option.js'
 import { readKey } from '../../swarm/index.js'
@@ -41,7 +41,7 @@ const MOST = 2 ** 31
 export function addRederiveCommand(command: Command): void {
   withEnvironmentFolders(command)
     .description(
-      'Make published training steps again from their evidence, and report the first thing that does not follow (docs/verify-a-run.md)',
+      'Make published training steps again from their evidence, and report what does not follow (docs/use-a-model/verify-a-run.md)',
     )
     .addOption(
       new Option('--step <number>', 'this step; default: the newest')
@@ -78,7 +78,7 @@ async function rederive(
   const base = await basePath(newest.manifest.policy.base, options, signal)
   await mkdir(dataDir, { recursive: true })
   const folder = await mkdtemp(join(dataDir, 'rederivation-'))
-  const tokenizer = await openTokenizer(base)
+  const tokenizer = await openForeignTokenizer(base)
   try {
     const environments = [...(await loadEnvironments()).values()]
     const pull = pulledVersions(library, join(folder, 'versions'))

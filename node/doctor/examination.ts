@@ -159,15 +159,16 @@ export async function withEngine<T>(
   limits: LimitSettings,
   work: (parts: { readonly engine: EngineProcess; readonly tokenizer: Tokenizer }) => Promise<T>,
 ): Promise<T> {
-  const tokenizer = await openTokenizer(options.modelPath)
+  // The confined process reads the run's file first: a header on which llama.cpp aborts must not end this one.
+  const engine = await openEngine({ ...resourcesOf(limits), ...options })
   try {
-    const engine = await openEngine({ ...resourcesOf(limits), ...options })
+    const tokenizer = await openTokenizer(options.modelPath)
     try {
       return await work({ engine, tokenizer })
     } finally {
-      await engine.close()
+      await tokenizer.close()
     }
   } finally {
-    await tokenizer.close()
+    await engine.close()
   }
 }

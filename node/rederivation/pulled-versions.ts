@@ -14,7 +14,7 @@ export function pulledVersions(library: Pick<AdapterLibrary, 'first' | 'pull'>, 
     if (before !== undefined) return before
     const sealed = await library.first(version, signal)
     const place = join(folder, String(version))
-    const { left } = await library.pull(sealed, place, signal)
+    const { left } = await library.pull(sealed, place, 'all', signal)
     const needed = left.filter((name) => PUBLISHED_FILES.some((file) => file.name === name))
     if (needed.length > 0)
       throw new NodeError(

@@ -119,7 +119,7 @@ export function progressLine(progress: NodeProgress): string | null {
     case 'leased':
       return null
     case 'alarm':
-      return `ALARM: ${progress.text}. See docs/verify-a-run.md${progress.proof === null ? '' : `; the proof is ${progress.proof}`}`
+      return `ALARM: ${progress.text}. See docs/use-a-model/verify-a-run.md${progress.proof === null ? '' : `; the proof is ${progress.proof}`}`
     case 'rest':
       return `paused: ${restLine(progress)}`
     case 'resumed':

@@ -102,10 +102,11 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
       signal,
     )
     snapshots.offerFile(base.blob, base.path)
-    const tokenizer = await openTokenizer(base.path)
-    cleanUp.add(() => tokenizer.close())
+    // The confined process reads the run's file first: a header on which llama.cpp aborts must not end this one.
     const engine = await openNodeEngine(base.path, options)
     cleanUp.add(() => engine.close())
+    const tokenizer = await openTokenizer(base.path)
+    cleanUp.add(() => tokenizer.close())
     const unloading = new AbortController()
     cleanUp.add(() => unloading.abort())
     const volunteer = await startVolunteer({

@@ -29,7 +29,7 @@ export { estimateMemory } from './llama.js'
 export { defaultMemoryLimit, residentBytes, usableMemory } from './memory-guard.js'
 export { type MergeFiles, mergeAdapter } from './merge-adapter.js'
 export { type ModelFacts, modelFactsOf, readModelFacts } from './model-facts.js'
-export { openTokenizer } from './tokenizer.js'
+export { openForeignTokenizer, openTokenizer } from './tokenizer.js'
 export type {
   AdapterFile,
   AdapterShape,

@@ -15,7 +15,7 @@ export const logprobOf = (
   Math.min(0, logit - topLogit - Math.log(totalWeight))
 
 /**
- * Scores a token by a distribution, with the definitions of docs/verification.md. The trainer's `token_scores.py` computes the same.
+ * Scores a token by a distribution, with the definitions of docs/explain/verification.md. The trainer's `token_scores.py` computes the same.
  * @param noise  of the draw that a node claims to have sampled the token with; null: `logitError` is NaN
  */
 export async function tokenScoreOf(

@@ -1,3 +1,4 @@
+import { openEngine } from './client.js'
 import { openVocabulary } from './llama.js'
 import type { Tokenizer } from './types.js'
 
@@ -24,4 +25,17 @@ export async function openTokenizer(modelPath: string, otherTemplate?: string): 
       return closing
     },
   }
+}
+
+const SMALLEST = { threads: 1, contextSize: 256, slots: 1, gpu: false } as const
+
+/**
+ * Opens the tokenizer of a file that a stranger chose. The engine's confined process reads the file first: a header on which llama.cpp
+ * aborts ends that process and not this one.
+ * @throws EngineError `model_refused`, `engine_crashed`
+ */
+export async function openForeignTokenizer(modelPath: string): Promise<Tokenizer> {
+  const engine = await openEngine({ modelPath, ...SMALLEST })
+  await engine.close()
+  return openTokenizer(modelPath)
 }

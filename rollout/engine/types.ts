@@ -111,7 +111,7 @@ export interface Draw {
 export interface TokenScore {
   /** Natural logarithm of the token's probability under the full softmax at temperature 1. */
   readonly logprob: number
-  /** 1 - sum p^2: the probability that an unrelated draw selects another token, and the density of near ties (docs/verification.md). */
+  /** 1 - sum p^2: the probability that an unrelated draw selects another token, and the density of near ties (docs/explain/verification.md). */
   readonly expectedMismatch: number
   /** Minimal error of any logit, in nats, with which the draw selects this token; 0: the draw selects it. NaN without a draw. */
   readonly logitError: number

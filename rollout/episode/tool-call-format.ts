@@ -64,7 +64,7 @@ export interface ToolCallFormat {
   /** Returns the input with which the model's chat template renders the first prompt. */
   templateInput(opening: Opening): Readonly<Record<string, unknown>>
   /**
-   * Returns the tool calls of an assistant's message, in order. A block that cannot be parsed is malformed (docs/reward.md), and so is one
+   * Returns the tool calls of an assistant's message, in order. A block that cannot be parsed is malformed (docs/explain/reward.md), and so is one
    * beyond `CALL_LIMITS`. Malformed blocks are never corrected. Never throws.
    */
   parseCalls(message: string): ParsedCall[]

@@ -31,27 +31,28 @@ export interface PolicyOptions {
 /** Opens a policy for serving. @throws EngineError `model_refused`, `adapter_refused`; EpisodeError `bad_template`; the signal's reason */
 export async function openPolicy(options: PolicyOptions, signal: AbortSignal): Promise<ServedPolicy> {
   const { name, modelPath, adapter, toolCallFormat, contextSize, slots, threads, gpu } = options
-  const tokenizer = await openTokenizer(modelPath)
+  // Requests usually begin with the conversation so far, whose cache is reused. The confined process reads the file first: a header on
+  // which llama.cpp aborts must not end this one.
+  const engine = await openEngine({ modelPath, contextSize, slots, threads, gpu }, { keepCaches: true })
   try {
-    requireFormat(tokenizer, toolCallFormat, modelPath)
-    const renderer = createPromptRenderer(tokenizer, toolCallFormat)
-    // Requests usually begin with the conversation so far, whose cache is reused.
-    const engine = await openEngine({ modelPath, contextSize, slots, threads, gpu }, { keepCaches: true })
+    const tokenizer = await openTokenizer(modelPath)
     try {
+      requireFormat(tokenizer, toolCallFormat, modelPath)
+      const renderer = createPromptRenderer(tokenizer, toolCallFormat)
       if (adapter !== null) await engine.usePolicy(adapter, signal)
+      return {
+        ...{ name, engine, tokenizer, toolCallFormat, renderer, contextSize, slots },
+        async close() {
+          await engine.close()
+          await tokenizer.close()
+        },
+      }
     } catch (error) {
-      await engine.close()
+      await tokenizer.close()
       throw error
     }
-    return {
-      ...{ name, engine, tokenizer, toolCallFormat, renderer, contextSize, slots },
-      async close() {
-        await engine.close()
-        await tokenizer.close()
-      },
-    }
   } catch (error) {
-    await tokenizer.close()
+    await engine.close()
     throw error
   }
 }

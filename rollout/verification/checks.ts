@@ -31,7 +31,7 @@ export type VerificationCheck = CheckInput & {
   /** Position in the table, from 0 on. */
   readonly number: number
   readonly name: string
-  /** Short description for docs/protocol.md. */
+  /** Short description for docs/reference/protocol.md. */
   readonly check: string
   /**
    * The refusal codes that `checkOf` assigns to this check; each code is listed once. Some are also used elsewhere: the checks

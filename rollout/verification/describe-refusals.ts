@@ -102,14 +102,14 @@ const CONSEQUENCE: Readonly<Record<RefusalConsequence, string>> = {
   exclusion: 'exclusion',
 }
 
-/** Renders `docs/verdicts.md`, which explains every refusal code to volunteers. */
+/** Renders `docs/reference/verdicts.md`, which explains every refusal code to volunteers. */
 export function describeRefusals(): string {
   return `${[HEAD, ...PARTS.map(describePart)].join('\n\n')}\n`
 }
 
 const HEAD = `# Verdicts and refusals
 
-\`npm run docs\` writes this page from \`proto/errors.ts\` and \`rollout/verification/checks.ts\`. [protocol.md](protocol.md), "Judging", describes the verification of groups.
+\`npm run docs\` writes this page from \`proto/errors.ts\` and \`rollout/verification/checks.ts\`. [protocol.md](protocol.md#verification), "Verification", describes the checks.
 
 A node prints every verdict with its code, the meaning of the code, the coordinator's detail, and the consequence.
 \`prove-node verdicts\` lists all verdicts later, and \`prove-node verify-group\` verifies the last group again on your machine, with the same code.
@@ -117,7 +117,7 @@ A node prints every verdict with its code, the meaning of the code, the coordina
 *Gossip score*: such a message lowers the sender's score at its neighbours, until they ignore the sender. *Consequence* of a refused group:
 *closer audits*, more of the node's groups are recomputed; *quarantine*, no leases for an hour, the second time for a day, and the third time for
 good; *exclusion*, no more leases for the key after a provable lie. More failed audits than chance explains cause a quarantine too
-([protocol.md](protocol.md), "Judging").`
+([protocol.md](protocol.md#consequences), "Consequences").`
 
 function describePart({ title, places, advice }: Part): string {
   const rows = Object.entries(REFUSALS).flatMap(([code, { effect, consequence, meaning }]) => {
@@ -136,7 +136,7 @@ function describePart({ title, places, advice }: Part): string {
   ].join('\n')
 }
 
-/** Renders the rows of the table of checks in `docs/protocol.md`. */
+/** Renders the rows of the table of checks in `docs/reference/protocol.md`. */
 export function describeChecks(): string[] {
   return CHECKS.map(({ number, name, check, refusals, forwardPass }) => {
     const codes = refusals.map((code) => `\`${code}\``).join(', ')

@@ -20,7 +20,7 @@ export type LogitErrorTail = z.output<typeof logitErrorTailSchema>
 /**
  * Bounds the rate of honest logit errors in two ways and takes the lower bound. The first counts them. The second derives them from the
  * claims. A logit error is half of the difference between two logits' errors, and the disturbance of a claim shows such a difference.
- * Differences of `d` cause E[max(d - 2x, 0)] / 2 logit errors above x per unit of expected mismatch (docs/verification.md). Claims give the
+ * Differences of `d` cause E[max(d - 2x, 0)] / 2 logit errors above x per unit of expected mismatch (docs/explain/verification.md). Claims give the
  * better bound for large logit errors, which are too rare to count.
  * @param groups  statistics over all sampled tokens of honest groups
  */

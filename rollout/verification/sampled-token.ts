@@ -4,7 +4,7 @@ export interface SampledToken {
   readonly claimed: number
   /** Log-probability under the announced policy. */
   readonly logp: number
-  /** 1 - sum p^2: the probability that an unrelated draw selects another token, and the density of near ties (docs/verification.md). */
+  /** 1 - sum p^2: the probability that an unrelated draw selects another token, and the density of near ties (docs/explain/verification.md). */
   readonly expectedMismatch: number
   /** Minimal error of any logit with which the seed's draw selects this token; 0: the draw selects it. */
   readonly logitError: number

@@ -13,7 +13,7 @@ export const PRIOR = 5
 const LOGIT_ERROR_MARGIN = 3
 /**
  * Factor by which later policies, and other machines than the calibrating one, may be further off on average. Wrong policies are at
- * least thirty times further off (docs/attackers.md).
+ * least thirty times further off (docs/explain/attackers.md).
  */
 export const DRIFT = 2
 /** A single disturbance is far beyond `FAR` times the worst honest one, and gross beyond `GROSS` times. */

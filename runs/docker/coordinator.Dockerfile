@@ -1,4 +1,4 @@
-# A coordinator with its trainer. The build context is this folder, with the packed program in it. The commands are in docs/containers.md.
+# A coordinator with its trainer. The build context is this folder, with the packed program in it. The commands are in docs/operate/containers.md.
 FROM node:22.21.1-bookworm-slim
 RUN apt-get update \
   && apt-get install --yes --no-install-recommends python3 python3-venv \

@@ -1,5 +1,5 @@
 # A volunteer's node. ENGINE selects the backend: cpu, cuda (NVIDIA) or vulkan (other GPUs).
-# The build context is this folder, with the packed program in it. The commands are in docs/containers.md.
+# The build context is this folder, with the packed program in it. The commands are in docs/operate/containers.md.
 ARG ENGINE=cpu
 
 FROM node:22.21.1-bookworm-slim AS plain

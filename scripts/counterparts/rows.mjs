@@ -44,4 +44,4 @@ export function withRows(text, rows) {
 }
 
 /** The documents with the table. */
-export const DOCUMENTS = ['docs/episodes.md', 'prove-worlds/README.md']
+export const DOCUMENTS = ['prove-worlds/README.md']

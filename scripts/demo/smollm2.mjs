@@ -22,7 +22,7 @@ const GREEDY_PER_SAMPLED = 5
 /** Seconds of each phase on two idle cores: a version, and a rollout of the evaluation. */
 const PLANNED = { base: 30, tasks: 20, version: 120, rollout: 1 }
 
-/** Returns run.yaml. docs/results.md has a run with these settings in bfloat16, which is slow on processors without its instructions. */
+/** Returns run.yaml. docs/reports/results.md has a run with these settings in bfloat16, which is slow on processors without its instructions. */
 const runConfig = ({ seed, versions }, base) => ({
   dataDir: 'coordinator',
   listen: ['/ip4/127.0.0.1/tcp/0'],

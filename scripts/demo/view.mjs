@@ -36,7 +36,7 @@ export function createView(nodes, { say, show, more = () => [], onVersion = () =
     seconds,
     render,
     close: () => clearInterval(ticker),
-    /** Notes an event of the coordinator's log, see docs/events.md. */
+    /** Notes an event of the coordinator's log, see docs/reference/events.md. */
     event(event) {
       if (event.type === 'published') {
         ;[version, step] = [event.version, event.step]

@@ -1,4 +1,4 @@
-// The table of words to avoid in docs/glossary.md, and the search for them in names and in text.
+// The table of words to avoid in docs/reference/glossary.md, and the search for them in names and in text.
 
 /**
  * @typedef {object} BannedWord
@@ -12,13 +12,13 @@
 
 /**
  * Reads the table of words to avoid.
- * @param {string} glossary  text of docs/glossary.md
+ * @param {string} glossary  text of docs/reference/glossary.md
  * @returns {BannedWord[]}
  * @throws Error if the table is missing or a row names no place where a program looks
  */
 export function readBannedWords(glossary) {
   const table = glossary.split('| word | write instead | checked in | allowed |\n')[1]
-  if (!table) throw new Error('docs/glossary.md has no table of words to avoid')
+  if (!table) throw new Error('docs/reference/glossary.md has no table of words to avoid')
   const rows = table.split('\n\n')[0].split('\n').slice(1)
   return rows.filter((row) => row.startsWith('| ')).map(readRow)
 }
@@ -27,7 +27,8 @@ function readRow(row) {
   const [, words, instead, checked, allowed] = row.split('|').map((cell) => cell.trim())
   const places = checked.split(', ')
   const unknown = places.filter((place) => !['identifiers', 'text', 'help', 'nothing'].includes(place))
-  if (unknown.length > 0) throw new Error(`docs/glossary.md: no program checks ${unknown.join(', ')}, row ${words}`)
+  if (unknown.length > 0)
+    throw new Error(`docs/reference/glossary.md: no program checks ${unknown.join(', ')}, row ${words}`)
   return {
     words: codeSpansOf(words),
     instead,

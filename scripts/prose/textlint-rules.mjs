@@ -1,4 +1,4 @@
-// Rules for textlint: length and beginning of sentences, and words that docs/glossary.md bans.
+// Rules for textlint: length and beginning of sentences, and words that docs/reference/glossary.md bans.
 import { splitAST } from 'sentence-splitter'
 import { StringSource } from 'textlint-util-to-string'
 import { bannedInText } from './banned-words.mjs'
@@ -57,11 +57,14 @@ export const namedSubject = inBlocks(({ report, RuleError, locator }, node) => {
   }
 })
 
-/** Reports words that docs/glossary.md bans in text. */
+/** Reports words that docs/reference/glossary.md bans in text. */
 export const bannedWords = inBlocks(({ report, RuleError, locator }, node, { rules, path }) => {
   const { text, at } = plain(node)
   for (const { word, instead, index } of bannedInText(rules, path, text)) {
-    report(node, new RuleError(`"${word}": write ${instead} (docs/glossary.md)`, { padding: locator.at(at(index)) }))
+    report(
+      node,
+      new RuleError(`"${word}": write ${instead} (docs/reference/glossary.md)`, { padding: locator.at(at(index)) }),
+    )
   }
 })
 

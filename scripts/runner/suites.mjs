@@ -78,6 +78,7 @@ export const SUITES = {
     jobs: () => [
       command('biome', [], bin('biome'), ['ci', '--colors=off', '.']),
       command('prose', [], process.execPath, ['scripts/prose.mjs']),
+      command('docs', [], process.execPath, ['scripts/docs-links.mjs']),
       command('imports', [], 'npm', ['run', '--silent', 'imports']),
       command('workflows', [], process.execPath, ['scripts/lint-workflows.mjs']),
       command('release files', [], process.execPath, ['scripts/release-files.mjs']),
@@ -118,6 +119,10 @@ export const SUITES = {
         name: 'release',
         needs: ['python', 'npm-registry'],
         run: async () => [await check(process.execPath, ['scripts/release-check.mjs'])],
+      },
+      {
+        ...{ name: 'release', title: 'release (docs)', needs: ['npm-registry'] },
+        run: async () => [await check(process.execPath, ['scripts/docs-site.mjs'])],
       },
     ],
   },

@@ -6,7 +6,7 @@ export const takesArguments = (tool: OfferedTool, args: unknown): boolean => fit
 /**
  * Returns whether a value fits a JSON Schema as far as types, required keys, items and branches go. Execution checks `enum`, patterns,
  * ranges, formats and `additionalProperties`, and this function does not. So stripping enums from the offered schemas changes
- * neither what is executed nor the reward (docs/reward.md).
+ * neither what is executed nor the reward (docs/explain/reward.md).
  */
 export function fits(value: unknown, schema: unknown): boolean {
   if (schema === false) return false

@@ -1,6 +1,10 @@
 import type { Environment, ToolDefinition } from './define-environment.js'
 
-/** How users ask for a tool, and how the assistant reports its result. `docs/speech.md` explains every field. */
+/** Meanings of calls. `docs/environments/speech.md` has a row for each. */
+export const EFFECTS = ['commits', 'adds', 'reports', 'ends', 'renews', 'seeks', 'amends'] as const
+export type Effect = (typeof EFFECTS)[number]
+
+/** How users ask for a tool, and how the assistant reports its result. `docs/environments/speech.md` explains every field. */
 export interface ToolSpeech {
   /** Goal of a user who gives no detail yet, as an infinitive: `cancel a payment`. Default: made from the tool's description. */
   readonly goal?: string
@@ -19,6 +23,8 @@ export interface ToolSpeech {
   readonly elsewhere?: readonly string[]
   /** Purposes that tools of any environment share. Tools with the same wish are alternatives to each other. */
   readonly wishes?: readonly string[]
+  /** Meanings of the call that its name and annotations do not state. */
+  readonly effects?: readonly Effect[]
   /** Clauses in the imperative that ask for the call: `freeze {card}`. They contain no choices. */
   readonly ask: readonly string[]
   /** Further clauses and goals, with choices such as `(find|look for)`. Every fourth is used in held-out tasks only. */
@@ -41,6 +47,12 @@ export const speechOf = ({
   readonly environment: SpokenEnvironment
   readonly tool: ToolDefinition
 }): ToolSpeech => environment.speech.get(tool.name)!
+
+/** Returns whether the speech of a tool names an effect of its calls. */
+export const hasEffect = (
+  node: { readonly environment: SpokenEnvironment; readonly tool: ToolDefinition },
+  effect: Effect,
+): boolean => speechOf(node).effects?.includes(effect) ?? false
 
 const CHOICE = /\(([^()]*\|[^()]*)\)/
 

@@ -5,12 +5,12 @@ import { type Chart, environmentsOf } from './charts.js'
 import { type Coverage, type Occurrences, occurrences } from './coverage.js'
 import type { DatasetInfo, Outcome } from './dataset-info.js'
 import { DatasetError } from './errors.js'
-import { type Drops, filtersOf } from './example.js'
 import { FEATURES, LOADING } from './loading.js'
 import { parquetPath, splitFileName } from './manifest.js'
 import { markdownTable, number, percent } from './markdown.js'
 import { SPLITS } from './profile.js'
 import { profileTable } from './profile-table.js'
+import { quotasOf, unmetQuotas } from './quotas.js'
 import { KINDS, type Statistics, sumOf } from './statistics.js'
 
 export const CARD_FILE = 'README.md'
@@ -43,12 +43,13 @@ export function renderCard(content: CardContent): string {
     ['## Composition', composition(statistics), chart('turns'), chart('calls')],
     [
       '## Profile',
-      `The profile \`${info.profile.name}\` sets the targets for conversations. The actual shares differ because filters reject some conversations more often than others.`,
+      `The profile \`${info.profile.name}\` sets the targets for conversations. A plan for each task is drawn from these targets before anything is searched.`,
       profileTable(info.profile, statistics),
+      ...unmetSection(unmetQuotas(quotasOf(info.profile, statistics), outcome.gaveUp ?? 0)),
     ],
     ...domainRulesSection(statistics),
     ['## Coverage', ...coverageSection(coverage), chart('tools-per-environment')],
-    ['## Filters', ...filterSection(statistics.examples, outcome.drops), chart('filter-yields')],
+    ['## Objections', ...objectionSection(statistics.examples, outcome), chart('objections')],
     [
       '## Diversity of the user turns',
       `Measured over all ${number(userTurns)} user turns of ${number(statistics.personas.size)} personas:`,
@@ -175,18 +176,19 @@ function leastCovered(rows: readonly Row[]): string[][] {
     .map(({ name, examples }) => [`\`${name}\``, number(occurrences(examples)), number(examples.train)])
 }
 
-function filterSection(kept: number, drops: Drops): string[] {
-  const filters = filtersOf(drops)
-  const rejected = filters.map((reason) => drops[reason] ?? 0)
-  let left = kept + rejected.reduce((a, b) => a + b, 0)
-  const rows = filters.map((reason, i) => {
-    const reached = left
-    left -= rejected[i]!
-    return [`\`${reason}\``, number(reached), number(rejected[i]!), reached === 0 ? '-' : percent(left / reached)]
-  })
+const unmetSection = (unmet: readonly string[]): string[] =>
+  unmet.length === 0
+    ? []
+    : [`Shares that differ by more than a tenth from the target:\n\n${unmet.map((line) => `- ${line}`).join('\n')}`]
+
+function objectionSection(kept: number, { drops, objections = [] }: Outcome): string[] {
+  const dropped = Object.values(drops).reduce((sum, count) => sum + count, 0)
+  const perExample = kept === 0 ? '-' : (dropped / kept).toFixed(1)
+  const protects = new Map(objections.map((row) => [row.name, row.protects]))
+  const rows = Object.entries(drops).map(([name, count]) => [`\`${name}\``, protects.get(name) ?? '', number(count)])
   return [
-    'Filters in their order, with the number of candidates that each one rejected:',
-    markdownTable(['filter', 'candidates', 'rejected', 'passed'], [...rows, ['kept', number(kept), '', '']]),
+    `${number(dropped)} candidates were dropped, ${perExample} for each example. \`prove-lab dataset explain NAME\` describes an objection.`,
+    markdownTable(['objection', 'protects', 'dropped'], rows, '---'),
   ]
 }
 

@@ -1,5 +1,5 @@
 import { type Coverage, occurrences } from './coverage.js'
-import { type Drops, filtersOf } from './example.js'
+import type { Drops } from './example.js'
 import { type BarChart, drawBars } from './plots.js'
 import type { Statistics, Tally } from './statistics.js'
 
@@ -26,7 +26,7 @@ export async function chartsOf(statistics: Statistics, coverage: Coverage, drops
     distribution('turns', 'User turns per multi-turn example', 'user turns', statistics.userTurns),
     distribution('calls', 'Ground-truth calls per example', 'calls', statistics.calls),
     chart('tools-per-environment', toolsPerEnvironment(coverage)),
-    chart('filter-yields', filterYields(statistics.examples, drops)),
+    chart('objections', dropsByObjection(statistics.examples, drops)),
   ])
 }
 
@@ -60,14 +60,13 @@ function toolsPerEnvironment({ tools }: Coverage): BarChart {
   }
 }
 
-function filterYields(kept: number, drops: Drops): BarChart {
-  const filters = filtersOf(drops)
+function dropsByObjection(kept: number, drops: Drops): BarChart {
   return {
-    title: 'Candidates per filter',
+    title: 'Candidates per objection',
     axis: '',
     unit: 'candidates',
-    categories: [...filters.map((reason) => reason.replaceAll('_', ' ')), 'kept'],
+    categories: [...Object.keys(drops).map((name) => name.replaceAll('_', ' ')), 'kept'],
     horizontal: true,
-    series: [{ name: 'candidates', values: [...filters.map((reason) => drops[reason] ?? 0), kept] }],
+    series: [{ name: 'candidates', values: [...Object.values(drops), kept] }],
   }
 }

@@ -21,8 +21,12 @@ export interface DatasetInfo {
 }
 
 export interface Outcome {
-  /** Number of candidates that each filter rejected. */
+  /** Number of candidates that each objection dropped. */
   readonly drops: Drops
+  /** Objections by name, with what each protects. */
+  readonly objections?: readonly { readonly name: string; readonly protects: string }[]
+  /** Number of examples whose plan asked for more than any chain gave. */
+  readonly gaveUp?: number
   /** Rewards of policies of known quality. */
   readonly sanity?: readonly SanityResult[]
   /** Markdown table with the rewards of right, wrong and exploiting probes. */

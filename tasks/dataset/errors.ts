@@ -15,6 +15,8 @@ export type DatasetErrorCode =
   | 'wrong_hash'
   | 'missing_file'
   | 'no_such_example'
+  /** The file of the dropped candidates has none with this id. */
+  | 'no_such_candidate'
   /** The data set was made with tools that this program lacks or describes differently. */
   | 'other_tools'
   /** An example to write is inconsistent. */

@@ -81,28 +81,5 @@ export interface Example {
   readonly speech: 'plain' | 'natural' | 'paraphrased'
 }
 
-/** Reasons to reject a candidate, in the order of the filters. The data set card reports the number per reason. */
-export const DROP_REASONS = [
-  'no_chain',
-  'no_walk',
-  'errand',
-  'look_up',
-  'undone',
-  'no_script',
-  'no_words',
-  'words',
-  'replay',
-  'reward',
-  'provenance',
-  'necessity',
-  'reference',
-  'domain_rules',
-  'solvable',
-  'duplicate',
-] as const
-export type DropReason = (typeof DROP_REASONS)[number]
-export type Drops = Partial<Record<DropReason, number>>
-
-/** Returns the filters in order, without the domain rules if they rejected nothing. */
-export const filtersOf = (drops: Drops): DropReason[] =>
-  DROP_REASONS.filter((reason) => reason !== 'domain_rules' || drops.domain_rules !== undefined)
+/** Number of candidates that each objection dropped, by its name, in the order of the objections. */
+export type Drops = Readonly<Record<string, number>>

@@ -19,6 +19,7 @@ export { markdownTable, percent } from './markdown.js'
 export { type ChatMessage, messagesOf, type ToolSchema, toolSchemasOf } from './messages.js'
 export { addProfiles, type PolicyProfile, PROFILES_FILE } from './policy-profiles.js'
 export * from './profile.js'
+export { type Quota, quotasOf, unmetQuotas } from './quotas.js'
 export { type Dataset, type OpenDatasetOptions, openDataset, type ReadExample, readExamples } from './read.js'
 export {
   type DatasetRecord,
@@ -29,5 +30,6 @@ export {
   RECORD_SCHEMA,
   recordOf,
 } from './record.js'
+export { countExample, emptyStatistics, type Statistics } from './statistics.js'
 export { type Verified, verifyDataset, verifyExample, verifyFile } from './verify.js'
 export { writeDataset } from './write.js'

@@ -55,7 +55,7 @@ const profileShape = z.strictObject({
   environments: z.record(z.string().max(64), measured),
 })
 
-/** The measurement of one policy. docs/researching.md defines the measures. */
+/** The measurement of one policy. docs/use-a-model/pull.md defines the measures. */
 export type PolicyProfile = z.output<typeof profileShape>
 
 const fileShape = z.strictObject({ schema: z.literal(1), profiles: z.array(profileShape).max(1000) })

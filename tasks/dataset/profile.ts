@@ -5,6 +5,13 @@ export type Split = (typeof SPLITS)[number]
 /** Kind of a task: with calls to make, with a question as the right answer, or with a refusal as the right answer. */
 export type Kind = 'multi-turn' | 'clarification' | 'abstention'
 
+/** Shares of the ways in which the conversations with a failed call go on. */
+export const RECOVERY_SHARES = [
+  ['corrected', 0.6],
+  ['other-tool', 0.2],
+  ['gave-up', 0.2],
+] as const
+
 /** Settings of conversations. Shares are probabilities. The shares of the paper are from its section 3.2. */
 export interface Profile {
   readonly name: string
@@ -45,7 +52,7 @@ export interface Profile {
   readonly target: { readonly rounds: number; readonly least: number }
 }
 
-/** The paper's pipeline. docs/synthesis.md lists the numbers that the paper does not give. */
+/** The paper's pipeline. docs/explain/synthesis.md lists the numbers that the paper does not give. */
 export const PAPER_PROFILE: Profile = {
   name: 'paper',
   lengths: [0.3, 0.35, 0.22, 0.13],

@@ -30,6 +30,7 @@ import { pathNames } from './attacks/path-names.js'
 import { patientTrueClaims } from './attacks/patient-true-claims.js'
 import { poisonedNumbers } from './attacks/poisoned-numbers.js'
 import { posingAsCoordinator } from './attacks/posing-as-coordinator.js'
+import { quantisedBase, quantisedCache } from './attacks/quantised.js'
 import { reorderedRollouts } from './attacks/reordered-rollouts.js'
 import { replayedGroup } from './attacks/replayed-group.js'
 import { rewrittenLog } from './attacks/rewritten-log.js'
@@ -67,6 +68,8 @@ export const ATTACKS: readonly Attack[] = [
   bodyDownloads,
   cannedText,
   otherModel,
+  quantisedBase,
+  quantisedCache,
   noAdapter,
   greedyDecoding,
   wrongTemperature,

@@ -35,7 +35,7 @@ export interface Attempt {
   readonly detail: string
 }
 
-/** One threat of docs/protocol.md as a program that carries it out. */
+/** One threat of docs/reference/protocol.md as a program that carries it out. */
 export interface Attack {
   readonly name: string
   /** What it does, in one line. */

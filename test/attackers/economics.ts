@@ -22,13 +22,13 @@ interface Habit {
 }
 
 const HABITS: readonly Habit[] = [
-  { name: 'honest, 1 in 200 is refused', isBad: () => false },
-  { name: 'honest, 1 in 1,000 is refused', isBad: () => false, falseAlarms: MEASURED },
-  { name: '5 %, once 200 in a row passed', isBad: (streak, chance) => streak >= 200 && chance(0.05) },
-  { name: '5 %, once 20 in a row passed', isBad: (streak, chance) => streak >= 20 && chance(0.05) },
-  { name: 'all, once 200 in a row passed', isBad: (streak) => streak >= 200 },
-  { name: 'all, once 100 in a row passed', isBad: (streak) => streak >= 100 },
-  { name: 'half of them', isBad: (_, chance) => chance(0.5) },
+  { name: 'honest, 1 in 200 rejected by chance', isBad: () => false },
+  { name: 'honest, 1 in 1,000 rejected by chance', isBad: () => false, falseAlarms: MEASURED },
+  { name: '5 % bad, after 200 passed in a row', isBad: (streak, chance) => streak >= 200 && chance(0.05) },
+  { name: '5 % bad, after 20 passed in a row', isBad: (streak, chance) => streak >= 20 && chance(0.05) },
+  { name: 'all bad, after 200 passed in a row', isBad: (streak) => streak >= 200 },
+  { name: 'all bad, after 100 passed in a row', isBad: (streak) => streak >= 100 },
+  { name: 'half bad', isBad: (_, chance) => chance(0.5) },
 ]
 
 /** Means over keys. */
@@ -107,7 +107,7 @@ export const economics = (seed = 1): Economy[] =>
 
 const ROWS: readonly (readonly [head: string, cell: (economy: Economy) => string])[] = [
   ['its groups', ({ habit }) => habit],
-  ['checked before training', ({ checkedBeforeTraining }) => (checkedBeforeTraining ? 'all' : 'those drawn')],
+  ['checked before training', ({ checkedBeforeTraining }) => (checkedBeforeTraining ? 'all' : 'audited ones')],
   ['delivered', ({ delivered }) => delivered.toFixed(0)],
   ['bad ones trained on', ({ trainedBad }) => trainedBad.toFixed(1)],
   ['caught', ({ caught }) => caught.toFixed(1)],
@@ -123,7 +123,7 @@ export function economicsTable(rows: readonly Economy[]): string {
   return table.toString()
 }
 
-/** As docs/attackers.md has it. */
+/** As docs/explain/attackers.md has it. */
 export function economicsMarkdown(rows: readonly Economy[]): string {
   const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`
   return [

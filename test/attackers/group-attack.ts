@@ -20,7 +20,7 @@ export interface GroupAttack extends Omit<Attack, 'attempt'> {
   make(arena: Arena, work: Work, i: number, signal: AbortSignal): Promise<MadeGroup | null>
 }
 
-/** Tests on numbers are promised to work from here on (docs/verification.md). */
+/** Tests on numbers are promised to work from here on (docs/explain/verification.md). */
 export const ENOUGH_TOKENS = 500
 const KEYS_TRIED = 40
 

@@ -31,7 +31,7 @@ export interface HonestCrowd {
 /** All groups of a young key are audited: so nobody grows old. */
 const GROUPS_PER_KEY = PROBATION
 /** Take turns: while an attacker holds a lease, a batch of one volunteer's groups alone would break the cap per key. */
-export const AT_WORK = 2
+const AT_WORK = 2
 
 interface Member {
   readonly node: Participant

@@ -30,7 +30,9 @@ interface Options {
 }
 
 const options = new Command('attackers')
-  .description('Carry out every attack of docs/attackers.md against a coordinator and volunteers on this machine')
+  .description(
+    'Carry out every attack of docs/explain/attackers.md against a coordinator and volunteers on this machine',
+  )
   .option('--only <name>', 'only this attack; may be repeated', attackName)
   .option('--tries <number>', 'tries of each attack', count, 3)
   .option('--honest <number>', 'honest groups to judge in all, victims of attacks included', count, 4)

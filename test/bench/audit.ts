@@ -1,23 +1,10 @@
 import { createHash } from 'node:crypto'
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { execa } from 'execa'
-import pino from 'pino'
-import { type AuditService, auditGroups } from '../../coordinator/intake/audit-run.js'
 import { offerAdapter } from '../../coordinator/jobs/audit-folder.js'
-import { createAuditProcess } from '../../coordinator/jobs/audit-process.js'
-import { honestGroup } from '../../lab/calibrate.js'
-import { type EngineProcess, openEngine, openTokenizer } from '../../rollout/engine/index.js'
-import {
-  createEpisodeRuntime,
-  DEFAULT_LIMITS,
-  DEFAULT_RULES,
-  rulesNamed,
-  runGroup,
-  type Task,
-} from '../../rollout/episode/index.js'
+import { runGroup, type Task } from '../../rollout/episode/index.js'
 import { quantile, shareOf } from '../../rollout/verification/chances.js'
 import { type GroupStatistics, measureGroup, type SampledToken } from '../../rollout/verification/sampled-token.js'
 import type { AuditedGroup } from '../../rollout/verification/sampled-turns.js'
@@ -25,7 +12,7 @@ import { fitThresholds, parseCalibration, type Thresholds } from '../../rollout/
 import { measureFalseRefusals, verifyStatistics } from '../../rollout/verification/verify-statistics.js'
 import { openCheatEngine } from '../attackers/cheat-engine.js'
 import { type CheatSetting, cherryPick, editArgument } from '../attackers/group-cheats.js'
-import { demoTasks } from './audit-tasks.js'
+import { CHECKOUT, type Evidence, LIMITS, MODEL, openAuditStage, PYTHON, TRAINER } from './audit-stage.js'
 import type { BenchResult } from './result.js'
 
 /** Numbers of honest groups for the thresholds and of groups per kind of cheating. Larger numbers give narrower intervals. */
@@ -42,16 +29,6 @@ const SEED = 1
 /** Size of the changes, as a share of a matrix's standard deviation and of the random adapter's entries: a few tenths of a nat. */
 const NOISE = 0.1
 const ADAPTER_SIZE = 0.1
-const LIMITS = DEFAULT_LIMITS
-
-const root = fileURLToPath(new URL(import.meta.url.includes('/dist/') ? '../../../' : '../../', import.meta.url))
-const MODEL = join(root, 'models', 'demo', 'prove-demo-base-f16.gguf')
-
-/** Groups that were generated in one way, as they arrive, with their expected mismatches. */
-interface Evidence {
-  readonly groups: readonly AuditedGroup[]
-  readonly tokens: readonly SampledToken[][]
-}
 
 /**
  * Measures how often audits catch groups that were not generated as announced, and how often they reject honest groups. The real engine
@@ -178,53 +155,15 @@ interface Bench {
 }
 
 async function openBench(folder: string): Promise<Bench> {
-  const jobs = join(folder, 'jobs')
-  const python = join(root, '.venv', 'bin', 'python')
-  const packageFolder = join(root, 'coordinator', 'trainer')
-  await mkdir(jobs)
-  const config = join(folder, 'trainer.json')
-  const baseSha256 = sha256(await readFile(MODEL))
-  await writeFile(config, JSON.stringify({ schema: 1, baseSha256 }))
-  const auditor = createAuditProcess(
-    { python, packageFolder, jobs, base: MODEL, config, maxFailures: 2, timeoutMs: 600_000 },
-    pino({ level: 'warn' }, pino.destination(2)),
-  )
-  const tokenizer = await openTokenizer(MODEL)
-  const { tasks, environments } = demoTasks(Math.max(HONEST, CHEATING))
-  const runtime = createEpisodeRuntime(environments, tokenizer, rulesNamed(DEFAULT_RULES))
-  const service: AuditService = { process: auditor, jobs, baseSha256, reader: runtime, limits: LIMITS }
+  const stage = await openAuditStage(folder, {
+    ...{ tasks: Math.max(HONEST, CHEATING), groupSize: GROUP_SIZE, seed: SEED },
+  })
+  const { jobs, tasks, runtime, made, audited } = stage
   const taskOf = (index: number): Task => tasks[index % tasks.length]!
-
-  const withEngine = async <T>(model: string, work: (engine: EngineProcess) => Promise<T>): Promise<T> => {
-    const engine = await openEngine({
-      modelPath: model,
-      threads: 1,
-      contextSize: LIMITS.maxRolloutTokens,
-      slots: GROUP_SIZE,
-      gpu: false,
-    })
-    try {
-      return await work(engine)
-    } finally {
-      await engine.close()
-    }
-  }
-  const made = (index: number, engine: EngineProcess, signal: AbortSignal): Promise<AuditedGroup> =>
-    honestGroup(index, { tasks, engine, runtime, service }, { groupSize: GROUP_SIZE, seed: SEED }, signal)
-  const audited = async (
-    groups: readonly AuditedGroup[],
-    announced: string | null,
-    signal: AbortSignal,
-  ): Promise<Evidence> => {
-    const tokens: SampledToken[][] = []
-    for (let i = 0; i < groups.length; i += 8)
-      tokens.push(...(await auditGroups(service, announced, groups.slice(i, i + 8), signal)))
-    return { groups, tokens }
-  }
 
   return {
     honest: (model, adapter, from, count, signal, announced = null) =>
-      withEngine(model, async (engine) => {
+      stage.withEngine(model, 'f16', async (engine) => {
         const file = adapter === null ? null : { path: adapter, sha256: sha256(await readFile(adapter)) }
         await engine.usePolicy(file, signal)
         const groups: AuditedGroup[] = []
@@ -252,7 +191,7 @@ async function openBench(folder: string): Promise<Bench> {
       }
     },
     edited: (rollouts, count, signal) =>
-      withEngine(MODEL, async (engine) => {
+      stage.withEngine(MODEL, 'f16', async (engine) => {
         const groups: AuditedGroup[] = []
         const setting: CheatSetting = { runtime, limits: LIMITS, engine, signal }
         for (let i = 10_000; groups.length < count; i++) {
@@ -270,7 +209,7 @@ async function openBench(folder: string): Promise<Bench> {
         return audited(groups, null, signal)
       }),
     cherryPicked: (count, signal) =>
-      withEngine(MODEL, async (engine) => {
+      stage.withEngine(MODEL, 'f16', async (engine) => {
         const groups: AuditedGroup[] = []
         for (let i = 20_000; i < 20_000 + count; i++) {
           const leaseSeed = createHash('sha256').update(`best of 4 ${i}`).digest()
@@ -282,8 +221,8 @@ async function openBench(folder: string): Promise<Bench> {
       }),
     async otherModels() {
       const settings = ['--noise', String(NOISE), '--adapter-size', String(ADAPTER_SIZE)]
-      const script = join(root, 'test', 'attackers', 'models.py')
-      await execa(python, [script, MODEL, folder, ...settings], { env: { PYTHONPATH: packageFolder } })
+      const script = join(CHECKOUT, 'test', 'attackers', 'models.py')
+      await execa(PYTHON, [script, MODEL, folder, ...settings], { env: { PYTHONPATH: TRAINER } })
       const adapter = process.env.PROVE_BENCH_ADAPTER ?? join(folder, 'adapter.gguf')
       const adapterSha256 = await offerAdapter(jobs, await readFile(adapter))
       return {
@@ -292,10 +231,7 @@ async function openBench(folder: string): Promise<Bench> {
         adapterSha256,
       }
     },
-    async close() {
-      await auditor.close()
-      await tokenizer.close()
-    },
+    close: () => stage.close(),
   }
 }
 

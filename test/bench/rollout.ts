@@ -9,7 +9,7 @@ import { CONTEXT_TOKENS, type PlannedRollout, planGroup } from './rollout-work.j
 
 /** A model of another vocabulary, for example of `test/fixtures/make_tiny_gguf.py --vocab 151936 --logits 6`. */
 const MODEL = process.env.PROVE_BENCH_MODEL ?? DEMO_MODEL
-/** llama.cpp's server, of the release in node-llama-cpp (docs/benchmarks.md describes how to build it). */
+/** llama.cpp's server, of the release in node-llama-cpp (docs/reports/2026-11-benchmarks.md describes how to build it). */
 const SERVER = process.env.PROVE_LLAMA_SERVER
 /** Rollouts per group, which decode together. */
 const SIZES = (process.env.PROVE_BENCH_SIZES ?? '1,8,16').split(',').map(Number)

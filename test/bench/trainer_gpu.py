@@ -2,9 +2,9 @@
 
 Random numbers in 16 bits stand for a base: neither time nor memory depends on them. A group of 16 rollouts has a
 shared prompt of 4,096 tokens; every 32nd token after it was sampled, and a KL term costs its reference pass. Seconds
-are of the second of two equal steps, beside those that docs/sizing.md computes for as many groups; bytes are what
-PyTorch had allocated at most, beside those that the plan counts for the forward passes that were made
-(docs/trainer.md, "Memory"). Prints one JSON object, `versions` and `results`.
+are of the second of two equal steps, next to those of docs/operate/sizing.md for as many groups. Bytes are the
+most that PyTorch had allocated, next to those that the plan counts for the same forward passes
+(docs/reference/trainer.md, "Memory"). Prints one JSON object, `versions` and `results`.
 
     .venv/bin/python test/bench/trainer_gpu.py                       # Qwen3-4B and Qwen3-8B
     .venv/bin/python test/bench/trainer_gpu.py --model Qwen3-8B --rest 4096

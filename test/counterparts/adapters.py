@@ -7,7 +7,7 @@ import pytest
 from served import CHECKOUT, PATIENCE_S
 
 ROUNDING = 0.02
-"""Nats between two programs, or between an adapter in float32 and the same in float16 (docs/trainer.md)."""
+"""Nats between two programs, or between an adapter in float32 and the same in float16 (docs/reference/trainer.md)."""
 
 
 @pytest.fixture(scope="session")

@@ -108,7 +108,7 @@ def test_a_session_argument_keeps_state_through_a_proxy(bank):
 
 
 def test_in_the_older_era_the_proxy_opens_a_new_connection_for_each_call(bank):
-    # FastMCP's proxy works this way, so docs/serving.md recommends the newer era behind a proxy.
+    # FastMCP's proxy works this way, so docs/environments/serve.md recommends the newer era behind a proxy.
     names, answers = asyncio.run(freeze_twice(bank, "legacy"))
     assert "open" not in names
     assert [answer["status"] for answer in answers] == ["frozen", "frozen"]

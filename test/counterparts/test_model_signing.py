@@ -1,4 +1,4 @@
-"""The verifier `model_signing` over a publication, with the command of docs/researching.md."""
+"""The verifier `model_signing` over a publication, with the command of docs/use-a-model/pull.md."""
 
 import re
 import shlex
@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from served import CHECKOUT, PATIENCE_S, run_node
 
-DOCUMENT = (CHECKOUT / "docs" / "researching.md").read_text()
+DOCUMENT = (CHECKOUT / "docs" / "use-a-model" / "pull.md").read_text()
 (COMMAND,) = re.findall(r"^model_signing verify .*$", DOCUMENT, re.MULTILINE)
 
 SIGN = """

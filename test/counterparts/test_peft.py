@@ -1,4 +1,4 @@
-"""PEFT and transformers over an exported adapter, with the words of docs/researching.md."""
+"""PEFT and transformers over an exported adapter, with the words of docs/use-a-model/pull.md."""
 
 from pathlib import Path
 

@@ -72,7 +72,7 @@ test('a quantised cache whose blocks do not divide the head length is refused wi
 })
 
 test('the table in the documents has these bounds for every architecture', async () => {
-  const text = await readFile(join(checkout, 'docs', 'trainer.md'), 'utf8')
+  const text = await readFile(join(checkout, 'docs', 'reference', 'trainer.md'), 'utf8')
   const rows = text
     .split('## Architectures')[1]!
     .split('\n## ')[0]!

@@ -47,8 +47,8 @@ test('no honest volunteer among the attackers was refused anything', ({ arena })
   assert.equal(arena.honest.refused, [])
 })
 
-test('docs/attackers.md lists every attack as it is', () => {
-  const documented = readFileSync(join(checkout, 'docs', 'attackers.md'), 'utf8').match(
+test('docs/explain/attackers.md lists every attack as it is', () => {
+  const documented = readFileSync(join(checkout, 'docs', 'explain', 'attackers.md'), 'utf8').match(
     /^\| `[a-z-]+` \| .* \| (yes|no) \| .* \|$/gm,
   )
   const rows = ATTACKS.map(

@@ -1,4 +1,4 @@
-"""Loads a pulled folder as docs/researching.md says, and reports on stdout what it does, as JSON.
+"""Loads a pulled folder as docs/use-a-model/pull.md says, and reports on stdout what it does, as JSON.
 
 Input on stdin: {"base": path of the run's base GGUF, "adapter": the folder}. The network is off.
 """

@@ -255,7 +255,6 @@ test('two runs side by side do not disturb each other, and their adapters can be
   ] as const
   assert.equal(pulled.split('\n'), [
     ...FILES.map(([, name]) => join('pulled', name)),
-    ...['optimizer.safetensors', 'rng.json', 'training-batch.bin'].map((name) => join('pulled', name)),
     ...['provenance.json', 'model.sig', 'README.md', 'manifest.sealed'].map((name) => join('pulled', name)),
   ])
   for (const [role, name, trained] of FILES) {
@@ -295,6 +294,13 @@ test('two runs side by side do not disturb each other, and their adapters can be
     [...FILES.map(([, name]) => name), 'provenance.json']
       .sort()
       .map((name) => [name, sha256(join(on.folder, 'pulled', name))]),
+  )
+
+  const { stdout: whole } = await adapters('pull', 'whole', east.address, '--evidence', '--data-dir', 'researcher')
+  const evidence = ['optimizer.safetensors', 'rng.json', 'training-batch.bin'].map((name) => join('whole', name))
+  assert.equal(
+    whole.split('\n').filter((path) => !pulled.includes(path.replace('whole', 'pulled'))),
+    evidence,
   )
 
   await Promise.all(nodes.map((node) => node.until('its rest', settled)))

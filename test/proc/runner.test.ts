@@ -84,6 +84,24 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGKILL'] as const)
     assert.equal(pids.filter(isAlive), [])
   })
 
+test('SIGKILL of the program that runs single test files ends everything that it has started', async ({ folder }) => {
+  const pidFile = join(folder, 'pids')
+  const file = join('dist', 'test', 'fixtures', 'runner', 'proc', 'orphan.test.js')
+  const runner = spawn(process.execPath, [join(checkout, 'scripts', 'run-test-files.mjs'), file], {
+    cwd: checkout,
+    env: { ...process.env, PROVE_IN_GROUP: '', ORPHAN_PIDS: pidFile },
+    stdio: 'ignore',
+  })
+  const ended = once(runner, 'exit')
+  const pids = await untilAll(pidFile)
+  assert.ok(pids.every(isAlive))
+  runner.kill('SIGKILL')
+  await ended
+  const limit = patience()
+  while (pids.some(isAlive) && !limit.aborted) await sleep(20)
+  assert.equal(pids.filter(isAlive), [])
+})
+
 /** The ids of the test, its child and its grandchild, which the file has when the grandchild has added the last one. */
 async function untilAll(file: string): Promise<number[]> {
   const limit = patience()

@@ -14,7 +14,7 @@ import { patience } from '../support/patience.js'
 
 /**
  * How the coordinator supervises its trainer. In place of Python stands a program that speaks the trainer's protocol
- * (docs/trainer.md) and can be told to die, which the real one cannot; that one is driven in recovery.test.ts.
+ * (docs/reference/trainer.md) and can be told to die, which the real one cannot; that one is driven in recovery.test.ts.
  */
 
 const signal = patience

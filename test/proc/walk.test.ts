@@ -19,7 +19,7 @@ import { type Machine, machinesOf, type Program } from '../support/programs.js'
 import { nobodyLeft, peerOf, readLog, stop, tells } from './runs.js'
 import { withServedModel } from './served-model.js'
 
-/** A run from its first command to its last as the guides for operators and researchers tell it, in the order of docs/operating.md. */
+/** A run from its first command to its last as the guides for operators and researchers tell it, in the order of docs/operate/start-a-run.md. */
 
 const PYTHON = join(checkout, '.venv', 'bin', 'python')
 const DEMO_TASKS = ['--profile', 'demo', '--environments', 'banking,calendar,email,issue_tracker', '--examples', '60']

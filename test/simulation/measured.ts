@@ -10,8 +10,12 @@ const row = (value: number, unit: string, source: string): Measure => ({ value, 
 
 /** Everything that a simulation models instead of running it. */
 export const MEASURED = {
-  replayMs: row(5.3, 'ms of CPU a group', 'docs/results.md, Judging: 4.7 to 5.9 ms for 8 rollouts of 1,531 tokens'),
-  auditMs: row(760, 'ms a group', 'docs/results.md, Judging: 12 groups in 9.1 s, demo model, two CPU cores'),
+  replayMs: row(
+    5.3,
+    'ms of CPU a group',
+    'docs/reports/results.md, Judging: 4.7 to 5.9 ms for 8 rollouts of 1,531 tokens',
+  ),
+  auditMs: row(760, 'ms a group', 'docs/reports/results.md, Judging: 12 groups in 9.1 s, demo model, two CPU cores'),
   bodyBytes: row(
     171_000,
     'B a group',

@@ -5,7 +5,7 @@ import type { Clock } from '../../swarm/index.js'
 import { NO_LOGIT_ERRORS } from '../support/audit-groups.js'
 import type { Kind } from './population.js'
 
-/** Of a group whose choices all favour better rollouts, by so much that its key is held back after six audits of it and caught after some twenty (docs/verification.md). */
+/** Of a group whose choices all favour better rollouts, by so much that its key is held back after six audits of it and caught after some twenty (docs/explain/verification.md). */
 const STEERED: LogitErrorSums = { ...NO_LOGIT_ERRORS, logitError: 0.02, odds: [1, 1, 1, 1], betterLogitError: 1 }
 
 export interface SimAuditorParts {
@@ -18,7 +18,7 @@ export interface SimAuditorParts {
 
 /**
  * The coordinator's own queue of audits before a process that takes its time. What it finds is what the real audits find: every group
- * that was not sampled (docs/attackers.md, "Measured": 220 of 220), and of near ties the sums alone.
+ * that was not sampled (docs/reports/2026-11-attackers.md, "Measured": 220 of 220), and of near ties the sums alone.
  */
 export function createSimAuditor({ clock, poisoned, auditMs, signal }: SimAuditorParts): Auditor & { busyMs: number } {
   const report = (leaseId: string): AuditReport => {

@@ -228,7 +228,7 @@ function cheats({ kind }: Person, inARow: number): boolean {
   return kind === 'canned' || kind === 'copies' || kind === 'near-ties'
 }
 
-/** docs/attackers.md, "What cheating brings": a key that waits so long gets most past the lottery. */
+/** docs/explain/attackers.md, "Simulated gains of cheating": a key that waits so long gets most past the lottery. */
 export const PATIENT_AFTER = 100
 
 /** The newest manifest from the coordinator; its adapter over the flow. */

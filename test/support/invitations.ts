@@ -16,7 +16,7 @@ export const flightInvitation: Omit<Invitation, 'runId'> = {
 }
 
 /**
- * Returns the frame of an invitation as docs/protocol.md describes it, without the code under test: any version, any content.
+ * Returns the frame of an invitation as docs/reference/protocol.md describes it, without the code under test: any version, any content.
  * @param key  seed of the signing key
  */
 export async function frameOf(version: number, content: Uint8Array, key = 1): Promise<Uint8Array> {

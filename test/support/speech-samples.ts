@@ -9,7 +9,7 @@ import {
   seededRandom,
   type ToolDefinition,
 } from '../../servers/kernel/index.js'
-import type { Way } from '../../tasks/synthesis/making/references.js'
+import type { Way } from '../../tasks/synthesis/way.js'
 import { drawPersona } from '../../tasks/synthesis/wording/natural-speech.js'
 import type { Ask, Moment, Persona } from '../../tasks/synthesis/wording/speech.js'
 import { CATALOGUE } from './spoken-catalogue.js'

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { readdirSync } from 'node:fs'
-import { chmod, cp, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { chmod, copyFile, cp, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
@@ -148,6 +148,10 @@ test('a run is backed up over the control socket while it works, and restored as
       run.clock.nowMs += 10
       await run.coordinator.publisher.openRound()
       await writeStep(run.folder, 1)
+      await copyFile(
+        join(run.folder, 'versions', '000000000.manifest'),
+        join(run.folder, 'versions', '000000001.manifest'),
+      )
       yield* control.lines(`${LOG_RECORDS}?until=${until}`)
     },
   }
@@ -165,6 +169,11 @@ test('a run is backed up over the control socket while it works, and restored as
   assert.is(state.trainable(8).length, 1)
   assert.equal(await readdir(join(elsewhere, 'bodies')), [state.judged.get(lease!.leaseId)!.bodySha256])
   assert.equal(await readdir(join(elsewhere, 'jobs', 'steps')), ['step-0'])
+  assert.equal(
+    await readdir(join(elsewhere, 'versions')),
+    ['000000000.manifest'],
+    'not that of a version after the log',
+  )
   for (const path of await filesBelow(elsewhere)) {
     // LevelDB's own follow the process's mask, which the command sets.
     if (!path.includes('/log/')) assert.is((await stat(path)).mode & 0o777, 0o600, path)

@@ -6,7 +6,7 @@ import * as assert from 'uvu/assert'
 import type { ScenarioResult } from '../chaos/run-scenario.js'
 import { checkout } from '../support/checkout.js'
 
-/** Whole runs under every kind of misfortune; `npm run chaos` plays more of them (docs/chaos.md). */
+/** Whole runs under every kind of misfortune; `npm run chaos` plays more of them (docs/contribute/chaos.md). */
 
 const LONGEST_MS = 25 * 60_000
 

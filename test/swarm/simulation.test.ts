@@ -10,7 +10,7 @@ import { createAdapterFlow } from '../simulation/adapter-flow.js'
 import type { Report } from '../simulation/report.js'
 import { checkout } from '../support/checkout.js'
 
-/** The simulation of docs/scale.md, small. */
+/** The simulation of docs/explain/scale.md, small. */
 
 const LONGEST_MS = 10 * 60_000
 const NODES = 30

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { openAdapterLibrary } from '../../node/adapters/library.js'
+import { openAdapterLibrary, type PulledContents } from '../../node/adapters/library.js'
 import { checkPulledFolder } from '../../node/adapters/pulled-folder.js'
 import { throughCuts } from '../../node/adapters/web-publications.js'
 import { NodeError } from '../../node/report/errors.js'
@@ -90,13 +90,17 @@ async function brittleWay(to: string, then: 'holds' | 'is gone' | 'never breaks'
   return { url: `http://127.0.0.1:${port}`, pieces: () => pieces, wasCut: () => isCut }
 }
 
-async function pull({ folder }: Context, web: string, ofRun = run): Promise<string> {
+async function pull(
+  { folder }: Context,
+  web: string,
+  { ofRun = run, contents = 'all' }: { ofRun?: string; contents?: PulledContents } = {},
+): Promise<string> {
   const coordinator = { addresses: ['/ip4/127.0.0.1/tcp/1'], peerId: ofRun }
   const library = await openAdapterLibrary({ coordinator, others: [], web }, join(folder, 'data'), patience())
   try {
     const pulled = join(folder, 'pulled')
     const sealed = await library.find(undefined, patience())
-    const { left } = await library.pull(sealed, pulled, patience())
+    const { left } = await library.pull(sealed, pulled, contents, patience())
     assert.equal(left, [])
     return pulled
   } finally {
@@ -119,6 +123,15 @@ test('a version is pulled completely from a dashboard despite an interrupted con
   assert.ok(way.wasCut())
   assert.ok(files.every(({ outcome }) => outcome === 'ok') && files.length === PUBLISHED_FILES.length)
   assert.is(signer, run)
+})
+
+test('a pull of the model leaves the evidence out, and its folder is complete', async (context) => {
+  const pulled = await pull(context, context.shown.dashboard.url, { contents: 'model' })
+  const { files } = await checkPulledFolder(pulled, run, patience())
+  assert.equal(
+    files.map(({ name, outcome }) => [name, outcome]),
+    PUBLISHED_FILES.flatMap(({ name, evidence }) => (evidence ? [] : [[name, 'ok']])),
+  )
 })
 
 test('files of an interrupted pull are not fetched again', async (context) => {
@@ -147,7 +160,7 @@ test('a pull is repeated as long as each attempt fetches a piece', async () => {
 test('a file that differs from the signed manifest is refused, and a manifest of another run too', async (context) => {
   const { store, sealed, shown, folder } = context
   const other = peerIdOfKey(await keyOf(6))
-  assert.is(await failureOf(pull(context, shown.dashboard.url, other)), 'bad_source')
+  assert.is(await failureOf(pull(context, shown.dashboard.url, { ofRun: other })), 'bad_source')
   assert.is(await failureOf(pull(context, `${shown.dashboard.url}/nodes`)), 'bad_source')
   // The server has not looked yet, and then it has: either way the file is not given, or not believed.
   const { sha256 } = sealed.manifest.blobs[0]!

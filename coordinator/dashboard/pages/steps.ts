@@ -5,7 +5,7 @@ import type { LineChart } from '../charts.js'
 import { DASHBOARD_LIMITS } from '../limits.js'
 import { badge, chartFigure, decimal, empty, live, type Markup, table, thousands } from '../page.js'
 
-/** Charts of a step's numbers, by their names in docs/trainer.md. */
+/** Charts of a step's numbers, by their names in docs/reference/trainer.md. */
 export const STEP_CHARTS = {
   loss: { stat: 'loss', caption: 'Loss' },
   kl: { stat: 'mismatchKl', caption: 'KL from samplers to trainer' },

@@ -22,7 +22,7 @@ from .jobs import sha256_file
 
 _CPU = torch.device("cpu")
 
-# The precisions of 16 bits, in which matrices are stored and multiplied, see docs/trainer.md.
+# The precisions of 16 bits, in which matrices are stored and multiplied, see docs/reference/trainer.md.
 HALVES = {"bfloat16": torch.bfloat16, "float16": torch.float16}
 
 # GGUF block tensor -> Hugging Face module inside model.layers.N

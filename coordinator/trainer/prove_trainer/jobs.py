@@ -1,4 +1,4 @@
-"""The job directory: atomic writes, listing, hashing. docs/trainer.md shows its layout."""
+"""The job directory: atomic writes, listing, hashing. docs/reference/trainer.md shows its layout."""
 
 import errno
 import hashlib

@@ -261,7 +261,7 @@ def test_reference_scores_are_those_of_a_whole_float32_model(tmp_path, base, pre
 
 
 def test_the_table_in_the_docs_names_every_architecture_with_these_bounds():
-    text = (Path(__file__).parents[3] / "docs" / "trainer.md").read_text(encoding="utf-8")
+    text = (Path(__file__).parents[3] / "docs" / "reference" / "trainer.md").read_text(encoding="utf-8")
     table = text.split("## Architectures")[1].split("\n## ")[0]
     rows = [line.split("|") for line in table.splitlines() if line.startswith("| `")]
     assert [row[1].strip(" `") for row in rows] == list(MODELS)

@@ -134,7 +134,7 @@ def test_a_repair_forgives_near_ties_and_nothing_where_the_policy_was_sure():
 
 
 def test_near_ties_are_as_dense_as_the_expected_mismatch():
-    """For small errors, misses and logit errors grow with 1 - sum p^2 alone (docs/verification.md)."""
+    """For small errors, misses and logit errors grow with 1 - sum p^2 alone (docs/explain/verification.md)."""
     rng = np.random.default_rng(21)
     error, rows = 0.05, 40_000
     for spread in (0.5, 2.0):

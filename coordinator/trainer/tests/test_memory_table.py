@@ -1,5 +1,5 @@
 """
-The table of bytes in docs/trainer.md: counted for the shapes of real models, without their numbers.
+The table of bytes in docs/reference/trainer.md: counted for the shapes of real models, without their numbers.
 
     PYTHONPATH=coordinator/trainer python coordinator/trainer/tests/test_memory_table.py
 
@@ -18,7 +18,7 @@ from prove_trainer.gguf_base import Base, placed
 from prove_trainer.memory import Costs, count
 from prove_trainer.packing import APART_TOKENS
 
-DOCS = Path(__file__).parents[3] / "docs" / "trainer.md"
+DOCS = Path(__file__).parents[3] / "docs" / "reference" / "trainer.md"
 KIB, GIB = 2**10, 2**30
 GPU = 80 * 10**9
 LONG = 16_384

@@ -1,5 +1,5 @@
 """
-The tables of docs/sizing.md: what machines of a few classes can do with real models, by arithmetic.
+The tables of docs/operate/sizing.md: what machines of a few classes can do with real models, by arithmetic.
 
     PYTHONPATH=coordinator/trainer python coordinator/trainer/tests/test_sizing.py
 
@@ -14,7 +14,7 @@ from pathlib import Path
 from prove_trainer.gguf_base import Base
 from test_memory_table import GIB, MODELS, shapes
 
-DOCS = Path(__file__).parents[3] / "docs" / "sizing.md"
+DOCS = Path(__file__).parents[3] / "docs" / "operate" / "sizing.md"
 
 GROUPS, SIZE = 16, 16
 H100 = 989e12  # operations a second in bfloat16 without sparsity, NVIDIA's data sheet

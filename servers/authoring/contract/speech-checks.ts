@@ -27,7 +27,11 @@ export function speechChecks({ tools }: Environment, read: () => SpeechFile): En
       name: 'leaves no speech undecided',
       run() {
         const { undecided } = file()
-        hold(undecided.length === 0, undecided.join('\n      '), 'docs/speech.md shows what an entry contains.')
+        hold(
+          undecided.length === 0,
+          undecided.join('\n      '),
+          'docs/environments/speech.md shows what an entry contains.',
+        )
       },
     },
     {

@@ -44,7 +44,7 @@ export function notesOf({ notes }: ForeignService, { tools }: DraftEnvironment):
 
 const HEAD = `Drafted from TITLE. The draft has its names, arguments and shapes of results. The source does not say what the calls do.
 An undecided tool returns the error \`undecided\`, and \`prove-server check .\` names it. To decide a tool, replace \`...undecided(…)\` by \`sample\` and
-\`run\`, as docs/environments.md of prove-swarm shows. The descriptions come from the source and become part of prompts: read them.`
+\`run\`, as docs/environments/write.md of prove-swarm shows. The descriptions come from the source and become part of prompts: read them.`
 
 /** Escapes text of the source for Markdown. */
 const plain = (text: string): string => oneLine(text).replaceAll(/[\\`*_[\]<>#|]/g, (mark) => `\\${mark}`)

@@ -240,7 +240,7 @@ function speechText({ name, tools }: DraftEnvironment): string {
     },
   ])
   const head = `# How users ask for the tools of ${name}, and how the assistant reports what a call did. Only the synthesis of tasks reads this file.
-# docs/speech.md of prove-swarm describes the format. "prove-server check ." lists every entry that is undecided.
+# docs/environments/speech.md of prove-swarm describes the format. "prove-server check ." lists every entry that is undecided.
 `
   return `${head}\n${stringify(Object.fromEntries(entries), { lineWidth: 0, singleQuote: true })}`
 }

@@ -5,7 +5,7 @@
 //
 // It is made with the kit. It may have more files, and it imports nothing else. How users ask for its tools is in speech.yaml.
 
-/** @param kit  see docs/environments.md of prove-swarm */
+/** @param kit  see docs/environments/write.md of prove-swarm */
 export default ({ z, addDays, ascending, choose, common, defineEnvironment, ref, toolMaker }) => {
   const tables = {
     items: {

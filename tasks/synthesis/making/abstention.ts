@@ -1,57 +1,58 @@
-import type { DropReason } from '../../dataset/example.js'
-import type { Split } from '../../dataset/profile.js'
 import { drawOutsideTopic, nextOutsideTopic, outsideRequest } from '../wording/outside-requests.js'
 import type { OutsideRequest, OutsideTopic } from '../wording/outside-topics.js'
+import { smallTalk } from '../wording/small-talk.js'
 import type { Ask } from '../wording/speech.js'
 import { alike } from './alike.js'
 import { NUMBERS_ASKED } from './ask-for-all.js'
 import { askInVain, goOnInVain, type VainSetting, type VainWish } from './ask-in-vain.js'
 import { assemble, buildTask } from './assemble.js'
 import { chooseToolset, isTooSmall } from './draw-toolset.js'
+import type { ObjectionName } from './objections.js'
 import { type Chain, chainName, splitOf } from './split.js'
 import { type Maker, momentOf } from './synthesis-context.js'
-import { coreAround, homeOf } from './take-steps.js'
+import { homeOf, toolAround } from './take-steps.js'
 
 /** Nothing on offer can serve the requests: they belong to other environments, or to none. */
-export const makeAbstention: Maker = (assignment, environmentSeed, context, random) => {
+export const makeAbstention: Maker = (base) => {
+  const { assignment, environmentSeed, context, random } = base
   const { profile, speech, environments } = context
-  const isPlain = profile.speech === 'plain'
   const drawn = context.drawPersona(random)
-  const isOutside = random.chance(isPlain ? SMALL_TALK : OUTSIDE) || environments.length === 1
-  const own = isOutside ? undefined : coreAround(assignment, context, random)
+  const isOutside = assignment.outside || environments.length === 1
+  const own = toolAround(assignment, context, random)
+  const isPlain = profile.speech === 'plain'
   const topic =
     isOutside && !isPlain ? drawOutsideTopic(new Set(environments.map(({ name }) => name)), random) : undefined
-  const about = topic?.environment === undefined ? homeOf(own ?? []).map(({ name }) => name) : [topic.environment]
+  const about = isOutside ? (topic?.environment === undefined ? [] : [topic.environment]) : [own.environment.name]
   const persona = context.inEnvironments(drawn, about)
-  const moment = momentOf(assignment, context, persona, random)
-  const setting = { assignment, environmentSeed, context, moment }
-  const askAgain = (turn: number, earlier: readonly Foreign[]): Foreign | DropReason | 'other_split' => {
+  const moment = momentOf(base, persona)
+  const setting = { ...base, moment }
+  const askAgain = (turn: number, earlier: readonly Foreign[]): Foreign | ObjectionName => {
     if (topic) {
-      const isOpen = ({ name }: OutsideTopic): boolean => splitOf(smallTalkName(name)) === assignment.split
+      const isOpen = ({ name }: OutsideTopic): boolean => splitOf(topicName(name)) === assignment.split
       const topics = earlier.map((before) => before.topic ?? topic)
       return askOutside(nextOutsideTopic(topics, isOpen, random), turn, earlier, setting)
     }
     // Of the environments that were asked about already: people stay with their subject, and there are others left to offer tools of.
     const asked = earlier.flatMap(({ chain }) => homeOf(chain))
     const near = context.graph.nodes.filter(({ environment }) => asked.includes(environment))
-    return askElsewhere([random.pick(near)], { turn, length: random.pick(NUMBERS_ASKED), earlier }, setting)
+    return askElsewhere({ around: random.pick(near), turn, length: random.pick(NUMBERS_ASKED), earlier }, setting)
   }
   const first = topic
     ? askOutside(topic, 0, [], setting)
-    : own
-      ? askElsewhere(own, { turn: 0, length: isPlain ? random.int(1, 2) : random.pick(NUMBERS_ASKED) }, setting)
-      : askNobody(setting)
+    : isOutside
+      ? askInPassing(setting)
+      : askElsewhere({ around: own, turn: 0, length: isPlain ? random.int(1, 2) : random.pick(NUMBERS_ASKED) }, setting)
   if (typeof first === 'string') return first
-  const wanted = goOnInVain(first, setting, askAgain, own !== undefined)
+  const wanted = goOnInVain(first, setting, askAgain, !isOutside)
   if (typeof wanted === 'string') return wanted
   const { requests, turns } = wanted
   const away = environments.filter((environment) => !requests.some(({ chain }) => homeOf(chain).includes(environment)))
   const nearest = away.filter(({ name }) => name === topic?.environment)
-  if (away.length === 0) return 'no_walk'
+  if (away.length === 0) return 'few_tools'
   const home = nearest.length > 0 ? nearest : random.sample(away, random.int(1, Math.min(2, away.length)))
   const hidden = new Set(requests.flatMap(({ chain }) => alike(chain, home)))
   const toolset = chooseToolset({ home, needed: [], hidden, distractors: false }, environments, profile, random)
-  if (isTooSmall(toolset, home, profile)) return 'no_walk'
+  if (isTooSmall(toolset, home, profile)) return 'few_tools'
   const task = buildTask(
     { kind: 'abstention', toolset, turns: turns.map(({ user }) => user), groundTruth: [], chain: first.name },
     { environmentSeed, persona, profile, random },
@@ -77,16 +78,13 @@ interface Foreign {
   readonly topic?: OutsideTopic
 }
 
-function askNobody({ assignment: { split }, context, moment: { random } }: VainSetting): Foreign | 'other_split' {
-  const { topic, text } = context.smallTalk(random)
-  return ofNobody(topic, text, split)
-}
+const topicName = (topic: string): string => `small-talk:${topic}`
 
-const smallTalkName = (topic: string): string => `small-talk:${topic}`
-
-function ofNobody(topic: string, user: string, split: Split): Foreign | 'other_split' {
-  const name = smallTalkName(topic)
-  return splitOf(name) === split ? { user, name, chain: [] } : 'other_split'
+/** A request of plain speech that no environment serves. */
+function askInPassing({ assignment: { split }, random }: VainSetting): Foreign | ObjectionName {
+  const { topic, text } = smallTalk(random)
+  const name = topicName(topic)
+  return splitOf(name) === split ? { user: text, name, chain: [] } : 'no_chain'
 }
 
 function askOutside(
@@ -94,25 +92,19 @@ function askOutside(
   turn: number,
   earlier: readonly Foreign[],
   { assignment: { split }, moment }: VainSetting,
-): Foreign | DropReason | 'other_split' {
+): Foreign | ObjectionName {
   const before = new Set(earlier.flatMap(({ request }) => (request === undefined ? [] : [request])))
   const said = outsideRequest(topic, before, { ...moment, turn })
   if (!said) return 'no_words'
-  const made = ofNobody(topic.name, said.text, split)
-  return typeof made === 'string' ? made : { ...made, request: said.request, topic }
+  const name = topicName(topic.name)
+  return splitOf(name) === split ? { user: said.text, name, chain: [], request: said.request, topic } : 'no_chain'
 }
 
-function askElsewhere(core: Chain, wish: VainWish, setting: VainSetting): Foreign | DropReason {
-  const { context, moment } = setting
+function askElsewhere(wish: VainWish, setting: VainSetting): Foreign | ObjectionName {
   // Who has been told that it cannot be done says what is wanted next.
-  const vague =
-    wish.turn === 0 && context.profile.speech !== 'plain' && moment.random.chance(context.profile.information.minimal)
-  const made = askInVain(core, { ...wish, vague }, setting)
+  const vague = wish.turn === 0 && setting.random.chance(setting.context.profile.information.minimal)
+  const made = askInVain({ ...wish, vague }, setting)
   if (typeof made === 'string') return made
   const { chain } = made.taken
   return { user: made.user, name: chainName(chain), chain, ...(made.ask ? { ask: made.ask } : {}) }
 }
-
-/** Of the abstention tasks, those whose request belongs to no environment at all: of small talk, and of what is near to an environment. */
-const SMALL_TALK = 0.35
-const OUTSIDE = 0.5

@@ -1,5 +1,5 @@
 import { type SpokenEnvironment, speechOf } from '../../../servers/kernel/index.js'
-import { type Node, nodeName } from './graph.js'
+import { type Node, nodeName } from '../graph.js'
 
 /**
  * Tools that might pass for one of those in the chain: they serve the same wish, or two words of their names agree. Who is told that one of them

@@ -1,4 +1,5 @@
 import type { SeededRandom } from '../../../servers/kernel/index.js'
+import { itemAt, lastOf } from '../item-at.js'
 import { unresolvedIn } from '../resolving/unresolved.js'
 import { type Script, silentSteps, type Withheld } from './conversation-script.js'
 import { isKnownInTime, namedAhead } from './known-in-time.js'
@@ -52,7 +53,7 @@ export function askForAll(
   return {
     steps,
     turns: vague
-      ? [{ says: 'vague', ask: asks.at(-1)!, steps: [], refused: true }]
+      ? [{ says: 'vague', ask: lastOf(asks), steps: [], refused: true }]
       : [{ says: 'request', asks, steps: [], ...(withheld ? { withheld } : {}) }],
     information: vague ? 'minimal' : withheld ? 'missing' : 'complete',
     recovery: null,
@@ -68,6 +69,11 @@ export function isUnderstood(
 ): boolean {
   const calls = steps.map(callOf)
   const groundTruth = steps.map(({ tool, args }) => ({ name: tool.name, arguments: args }))
-  const asked = { exchanges: [{ ...exchanges[0]!, calls }], speech: profile.speech, origins, task: { groundTruth } }
+  const asked = {
+    exchanges: [{ ...itemAt(exchanges, 0), calls }],
+    speech: profile.speech,
+    origins,
+    task: { groundTruth },
+  }
   return unresolvedIn(asked, catalogue).length === 0
 }

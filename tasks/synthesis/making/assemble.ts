@@ -4,7 +4,8 @@ import type { Example } from '../../dataset/example.js'
 import type { Profile } from '../../dataset/profile.js'
 import type { Persona } from '../wording/speech.js'
 import type { Script } from './conversation-script.js'
-import { type Assignment, type SynthesisContext, TODAY } from './synthesis-context.js'
+import type { Assignment, SynthesisContext } from './synthesis-context.js'
+import { TODAY } from './today.js'
 import type { Worded } from './word-conversation.js'
 
 interface Setting {

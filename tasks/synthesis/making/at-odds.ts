@@ -1,5 +1,6 @@
 import type { Json } from '../../../rollout/reward/index.js'
-import { type EntityOccurrence, entitiesIn } from '../../../servers/kernel/index.js'
+import { type EntityOccurrence, entitiesIn, hasEffect } from '../../../servers/kernel/index.js'
+import { itemAt } from '../item-at.js'
 import { choicesOf } from '../wording/field-words.js'
 import { entitiesTaken } from './entities-shown.js'
 import { isMoment } from './said-before.js'
@@ -7,11 +8,6 @@ import type { Step } from './step.js'
 
 /** What is paid, taken or added by one call says nothing of what the next one does: who sells 35 shares may protect 60. */
 const GIVEN_OUT = /^(amount|quantity|packs|counted|bags|points|price|page)$/
-/** Verbs of tools that make a thing other than it was looked for. */
-const CHANGING = /^(move|re[a-z]+|change|amend|extend|postpone|update|edit|set)_/
-/** Verbs of tools that look for something, and do not show what is known to be there. */
-const SEEKING = /^(find|search)_/
-
 /**
  * Returns whether two calls give different days, times or numbers under one name, though they belong together. Calls belong together if
  * they are about one thing, or if the later is for what the earlier found. A user does not look for a hotel room for two nights and book
@@ -41,7 +37,7 @@ function turnsAside(earlier: Step, at: number, later: Step): boolean {
 function differ(earlier: Step, at: number, later: Step): boolean {
   if (earlier.environment !== later.environment) return false
   const [a, b] = [takenBy(earlier), takenBy(later)]
-  const isForIt = later.bindings.some(({ source }) => source === at) && !CHANGING.test(later.tool.name)
+  const isForIt = later.bindings.some(({ source }) => source === at) && !hasEffect(later, 'amends')
   const isOne = a.some((thing) => b.includes(thing)) || (a.length === 0 && b.length === 0)
   if (earlier.tool.annotations.readOnly ? !isForIt : !isOne) return false
   return Object.entries(later.args).some(([field, value]) => {
@@ -58,8 +54,9 @@ const isMeasure = (value: Json): boolean => typeof value === 'number' || isMomen
  * not look for a seat to book more bags.
  */
 export function isForNothing(steps: readonly Step[], at: number): boolean {
-  const { tool, args, output } = steps[at]!
-  if (!tool.annotations.readOnly || !SEEKING.test(tool.name)) return false
+  const look = itemAt(steps, at)
+  const { tool, args, output } = look
+  if (!tool.annotations.readOnly || !hasEffect(look, 'seeks')) return false
   const about = [...entitiesTaken({ tool, args }), ...aboutIn(tool, output)].map(nameOf)
   const isUsed = steps.some(({ bindings }) =>
     bindings.some(({ source, entity, value }) => source === at && !about.includes(`${entity} ${value}`)),

@@ -1,4 +1,5 @@
 import type { Session, SpokenEnvironment } from '../../../servers/kernel/index.js'
+import { itemAt } from '../item-at.js'
 import { entitiesShown, entitiesTaken } from './entities-shown.js'
 import type { Open, Step } from './step.js'
 
@@ -15,14 +16,14 @@ export function belongsTogether(steps: readonly Step[], open: Open): boolean {
   }
   return steps.every((step) =>
     step.bindings.every(({ source, value }) => {
-      const lookUp = steps[source]!
+      const lookUp = itemAt(steps, source)
       if (lookUp.environment !== step.environment || !lookUp.tool.annotations.readOnly) return true
       const places = entitiesTaken(lookUp)
       const others = entitiesTaken(step).filter(({ key }) => key !== value)
       if (places.length === 0 || others.length === 0) return true
       return others.every(({ entity, key }) => {
         const table = step.environment.entities[entity]?.table
-        const row = table === undefined ? undefined : sessionOf(step.environment).db[table]!.get(key)
+        const row = table === undefined ? undefined : itemAt(sessionOf(step.environment).db, table).get(key)
         const maker =
           row === undefined ? steps.find((made) => entitiesShown(made).some((it) => it.key === key)) : undefined
         return places.every((place) => {

@@ -1,28 +1,28 @@
 import { offeredAt, type Task } from '../../../rollout/episode/index.js'
-import { deriveSeed, isOptional, meaningOf, type SeededRandom, seededRandom } from '../../../servers/kernel/index.js'
-import type { DropReason, Example } from '../../dataset/example.js'
+import { isOptional, meaningOf, type SeededRandom } from '../../../servers/kernel/index.js'
+import type { Example } from '../../dataset/example.js'
+import { type Node, nodeName } from '../graph.js'
+import { itemAt, lastOf } from '../item-at.js'
 import { canLeaveOut } from '../wording/clause.js'
 import { alike } from './alike.js'
 import { askForAll, isUnderstood, NUMBERS_ASKED } from './ask-for-all.js'
-import { askInVain, goOnInVain, triedOften, turnsInVain, type VainRequest, type VainSetting } from './ask-in-vain.js'
+import { askInVain, goOnInVain, triedOften, type VainRequest, type VainSetting } from './ask-in-vain.js'
 import { assemble, buildTask } from './assemble.js'
 import { type Script, scriptConversation, type Withheld } from './conversation-script.js'
 import { canCarry, fieldsToLeaveOut, isWhole, partsOf, type Shape } from './conversation-shape.js'
 import { chooseToolset, isTooSmall, rivals } from './draw-toolset.js'
-import { firstObjection } from './filters.js'
-import { type Node, nodeName } from './graph.js'
 import { groundTruthOf, toTell } from './ground-truth.js'
+import { firstObjection, type ObjectionName, OF_CONVERSATIONS } from './objections.js'
+import type { Missing } from './plan.js'
 import { isSolvable, isStatedBefore, nodesIn } from './solvable.js'
 import { type Chain, chainName } from './split.js'
 import type { Step } from './step.js'
-import { type Maker, momentOf, TODAY } from './synthesis-context.js'
-import { coreAround, homeOf, type Taken, takeSteps, type Wanted } from './take-steps.js'
+import { type Maker, momentOf, type Setting } from './synthesis-context.js'
+import { homeOf, takeSteps, toolAround, type Wanted } from './take-steps.js'
+import type { Taken } from './taken.js'
+import { TODAY } from './today.js'
 import { askOf, callOf, precededBy, putIntoWords, type Worded } from './word-conversation.js'
 
-/** Of the tasks whose tools are hidden, those in which it is the last one alone: what comes before it is done. */
-const PARTLY = 0.25
-/** Those in which the user brings that last one in another turn, and it is used then. */
-const BROUGHT = 0.3
 /**
  * How much more often than first turns that calls answer those with hidden tools only name the goal: of clarification tasks others never
  * do, so that all of them together do as often.
@@ -30,45 +30,30 @@ const BROUGHT = 0.3
 const VAGUE = 2.4
 
 /** All that is asked for is asked for in one turn. */
-const AT_ONCE: Wanted = { partsOf: (chain) => [[[...chain.keys()]]] }
-
-/** A value that can be left out is harder to find than a tool to hide, so which of the two it is, is not drawn again for every round. */
-const ROUNDS_PER_KIND = 16
+const AT_ONCE = (chain: Chain) => [[[...chain.keys()]]]
 
 /** The right answer to a request is a question or a refusal: needed tools are hidden, or a required value is missing. */
-export const makeClarification: Maker = (assignment, environmentSeed, context, random) => {
-  const { index, round } = assignment
-  const settled = Math.floor(round / ROUNDS_PER_KIND)
-  const shape = seededRandom(deriveSeed('prove/clarification/1', context.seed, index, settled))
-  if (!shape.chance(context.profile.missingFunction))
-    return makeMissingValue(assignment, environmentSeed, context, random)
-  const make = drawHiding(shape)
-  return make(assignment, environmentSeed, context, random)
-}
-
-function drawHiding(shape: SeededRandom): Maker {
-  if (shape.chance(BROUGHT)) return makeBrought
-  return shape.chance(PARTLY / (1 - BROUGHT)) ? makePartlyHidden : makeHidden
-}
+export const makeClarification: Maker = (setting) => MAKERS[setting.assignment.missing ?? 'tools'](setting)
 
 const namesOf = (chain: Chain): string[] => homeOf(chain).map(({ name }) => name)
 
 /** Every tool that the requests need is hidden, and nothing on offer does instead. */
-const makeHidden: Maker = (assignment, environmentSeed, context, random) => {
+const makeHidden: Maker = (base) => {
+  const { assignment, environmentSeed, context, random } = base
   const { profile, speech, graph } = context
   const drawn = context.drawPersona(random)
-  const core = coreAround(assignment, context, random)
-  const persona = context.inEnvironments(drawn, namesOf(core))
-  const moment = momentOf(assignment, context, persona, random)
-  const setting = { assignment, environmentSeed, context, moment }
+  const around = toolAround(assignment, context, random)
+  const persona = context.inEnvironments(drawn, [around.environment.name])
+  const setting = { ...base, moment: momentOf(base, persona) }
+  const { moment } = setting
   const vague = random.chance(VAGUE * profile.information.minimal)
-  const first = askInVain(core, { turn: 0, vague }, setting)
+  const first = askInVain({ around, turn: 0, vague }, setting)
   if (typeof first === 'string') return first
   const home = homeOf(first.taken.chain)
   const nearby = graph.nodes.filter(({ environment }) => home.includes(environment))
   // Who has been told that it cannot be done says what is wanted next.
   const wanted = goOnInVain(first, setting, (turn, earlier) =>
-    askInVain([random.pick(nearby)], { turn, earlier: earlier.map(({ taken }) => taken) }, setting),
+    askInVain({ around: random.pick(nearby), turn, earlier: earlier.map(({ taken }) => taken) }, setting),
   )
   if (typeof wanted === 'string') return wanted
   const { requests, turns } = wanted
@@ -79,7 +64,7 @@ const makeHidden: Maker = (assignment, environmentSeed, context, random) => {
     ]),
   )
   const toolset = chooseToolset({ home, needed: [], hidden, distractors: true }, context.environments, profile, random)
-  if (isTooSmall(toolset, home, profile)) return 'no_walk'
+  if (isTooSmall(toolset, home, profile)) return 'few_tools'
   const offered = nodesIn(toolset, context.catalogue)
   const areSolvable = requests.some(({ taken: { steps, open } }) =>
     steps.some((_, i) => isSolvable(steps, i, offered, open, random)),
@@ -100,16 +85,16 @@ const makeHidden: Maker = (assignment, environmentSeed, context, random) => {
 }
 
 /** The last tool that the request needs is hidden: what comes before it is done and counts, and the rest is declined. */
-const makePartlyHidden: Maker = (assignment, environmentSeed, context, random) => {
+const makePartlyHidden: Maker = (base) => {
+  const { context, random } = base
   const { profile, speech, catalogue } = context
-  const core = coreAround(assignment, context, random)
-  const taken = takeSteps(assignment, core, random.pick(PARTS), environmentSeed, context, random, AT_ONCE)
+  const taken = takeSteps({ ...partsWanted(base), partsOf: AT_ONCE }, base)
   if (typeof taken === 'string') return taken
   if (taken.undoings.length > 0) return 'undone'
   const { chain, open } = taken
-  const last = chain.at(-1)!
+  const last = lastOf(chain)
   const persona = context.inEnvironments(context.drawPersona(random), namesOf(chain))
-  const moment = momentOf(assignment, context, persona, random)
+  const moment = momentOf(base, persona)
   const whole = askForAll(taken.steps, random, { understood: true })
   if (!whole) return 'no_script'
   const asked = putIntoWords(whole, speech, moment)
@@ -123,7 +108,7 @@ const makePartlyHidden: Maker = (assignment, environmentSeed, context, random) =
     distractors: true,
   }
   const toolset = chooseToolset(request, context.environments, profile, random)
-  if (isTooSmall(toolset, homeOf(chain), profile)) return 'no_walk'
+  if (isTooSmall(toolset, homeOf(chain), profile)) return 'few_tools'
   const offered = nodesIn(toolset, catalogue)
   // Calls that are on offer and asked for are made first; what they tell of the rest is no way around it.
   if (isStatedBefore(taken.steps, taken.steps.length - 1)) return 'solvable'
@@ -134,7 +119,7 @@ const makePartlyHidden: Maker = (assignment, environmentSeed, context, random) =
   const undone = askOf(whole.steps, steps.length, whole)
   const assistant = `${speech.report(done, { ...moment, turn: 0, goesOn: true })} ${speech.declineRest({ ...moment, turn: 0 }, undone)}`
   const worded: Worded = {
-    exchanges: [{ user: asked.exchanges[0]!.user, calls: steps.map(callOf), assistant }],
+    exchanges: [{ user: itemAt(asked.exchanges, 0).user, calls: steps.map(callOf), assistant }],
     origins: asked.origins.slice(0, -1),
     turnOf: steps.map(() => 0),
   }
@@ -143,22 +128,26 @@ const makePartlyHidden: Maker = (assignment, environmentSeed, context, random) =
     steps,
     turns: [{ says: 'request', asks: [...steps.keys()], steps: [...steps.keys()] }],
   }
-  return inPart({ script, worded, toolset }, taken, { assignment, environmentSeed, context, moment })
+  return inPart({ script, worded, toolset }, taken, { ...base, moment })
 }
 
-/** Steps of a request whose last one cannot be done. */
-const PARTS = [2, 2, 2, 3] as const
+const partsWanted = ({ assignment, context, random }: Setting): Wanted => ({
+  around: toolAround(assignment, context, random),
+  length: assignment.calls,
+  anyLength: true,
+  anywhere: true,
+})
 
 /** The last tool that the request needs is not there at first: what comes before it is done, and the rest when the user has brought it. */
-const makeBrought: Maker = (assignment, environmentSeed, context, random) => {
+const makeBrought: Maker = (base) => {
+  const { context, random } = base
   const { profile, speech, catalogue } = context
-  const core = coreAround(assignment, context, random)
-  const taken = takeSteps(assignment, core, random.pick(BROUGHT_PARTS), environmentSeed, context, random, AT_ONCE)
+  const taken = takeSteps({ ...partsWanted(base), partsOf: AT_ONCE }, base)
   if (typeof taken === 'string') return taken
   if (taken.undoings.length > 0) return 'undone'
   const { chain, open } = taken
   const persona = context.inEnvironments(context.drawPersona(random), namesOf(chain))
-  const moment = momentOf(assignment, context, persona, random)
+  const moment = momentOf(base, persona)
   // What is done before it is there must have been asked for: nobody looks things up for a call that cannot be made.
   const whole = askForAll(taken.steps, random, { aloud: true })
   if (!whole) return 'no_script'
@@ -168,7 +157,7 @@ const makeBrought: Maker = (assignment, environmentSeed, context, random) => {
   const last = steps.length - 1
   const request = { home: homeOf(chain), needed: chain, hidden: new Set<string>(), distractors: true }
   const isLast = ({ environment, tool }: Task['toolset'][number]): boolean =>
-    environment === chain.at(-1)!.environment.name && tool === chain.at(-1)!.tool.name
+    environment === lastOf(chain).environment.name && tool === lastOf(chain).tool.name
   const toolset = chooseToolset(request, context.environments, profile, random).map((offer) =>
     isLast(offer) ? { ...offer, from: 1 } : offer,
   )
@@ -176,7 +165,7 @@ const makeBrought: Maker = (assignment, environmentSeed, context, random) => {
   if (isStatedBefore(taken.steps, last) || isSolvable(taken.steps, last, offered, open, random)) return 'solvable'
   const reportOn = (turn: number, indices: readonly number[]): string =>
     speech.report(
-      indices.map((i) => ({ ask: askOf(steps, i, whole), output: steps[i]!.output })),
+      indices.map((i) => ({ ask: askOf(steps, i, whole), output: itemAt(steps, i).output })),
       { ...moment, turn, goesOn: turn === 0 },
     )
   const before = [...steps.keys()].slice(0, -1)
@@ -187,10 +176,14 @@ const makeBrought: Maker = (assignment, environmentSeed, context, random) => {
       : `${reportOn(0, before)} ${speech.declineRest({ ...moment, turn: 0 }, undone)}`
   const worded: Worded = {
     exchanges: [
-      { user: asked.exchanges[0]!.user, calls: before.map((i) => callOf(steps[i]!, i)), assistant: declined },
+      {
+        user: itemAt(asked.exchanges, 0).user,
+        calls: before.map((i) => callOf(itemAt(steps, i), i)),
+        assistant: declined,
+      },
       {
         user: speech.bring({ ...moment, turn: 1 }),
-        calls: [callOf(steps[last]!, last)],
+        calls: [callOf(itemAt(steps, last), last)],
         assistant: reportOn(1, [last]),
       },
     ],
@@ -204,11 +197,8 @@ const makeBrought: Maker = (assignment, environmentSeed, context, random) => {
       { says: 'request', asks: [], steps: [last] },
     ],
   }
-  return inPart({ script, worded, toolset }, taken, { assignment, environmentSeed, context, moment })
+  return inPart({ script, worded, toolset }, taken, { ...base, moment })
 }
-
-/** Steps of a request whose last one is done later. */
-const BROUGHT_PARTS = [1, 2, 2, 3] as const
 
 interface DoneInPart {
   readonly script: Script
@@ -223,7 +213,7 @@ function inPart(
   { script, worded, toolset, questions }: DoneInPart,
   { chain, open }: Taken,
   { assignment, environmentSeed, context, moment: { persona, random } }: VainSetting,
-): Example | DropReason {
+): Example | ObjectionName {
   const { profile, catalogue, denotes } = context
   const { steps } = script
   const task = buildTask(
@@ -240,31 +230,32 @@ function inPart(
   )
   const information = questions ? 'missing' : 'complete'
   const example = assemble(assignment, task, { information, recovery: null }, persona, worded, context)
-  return firstObjection({ example, steps, script, open, catalogue, denotes, today: TODAY }) ?? example
+  return firstObjection(OF_CONVERSATIONS, { example, steps, script, open, catalogue, denotes, today: TODAY }) ?? example
 }
 
 /** A value is left out that no tool can find, and that the user does not know either: what is asked for until then is done. */
-const makeMissingValue: Maker = (assignment, environmentSeed, context, random) => {
+const makeMissingValue: Maker = (base) => {
+  const { assignment, environmentSeed, context, random } = base
   const { profile, graph } = context
   const drawn = context.drawPersona(random)
   const able = graph.nodes.filter((node) => fieldsToLeaveOut(node).length > 0)
   if (able.length === 0) return 'no_script'
-  const around = coreAround(assignment, context, random)
-  const core = able.includes(around[0]!) ? [around[0]!] : [random.pick(able)]
-  const persona = context.inEnvironments(drawn, namesOf(core))
-  const moment = momentOf(assignment, context, persona, random)
-  const setting = { assignment, environmentSeed, context, moment }
+  const own = toolAround(assignment, context, random)
+  const around = able.includes(own) ? own : random.pick(able)
+  const persona = context.inEnvironments(drawn, [around.environment.name])
+  const moment = momentOf(base, persona)
+  const setting = { ...base, moment }
   // One thing alone: another one could be done without the value, and would have to be.
-  const first = askInVain(core, { turn: 0, length: 1, withhold: (steps) => withheldIn(steps, random) }, setting)
+  const first = askInVain({ around, turn: 0, length: 1, withhold: (steps) => withheldIn(steps, random) }, setting)
   if (typeof first === 'string') return first
   const unanswered = { user: first.user, calls: [], assistant: first.question }
-  const others = turnsInVain(assignment, context) - 1
+  const others = assignment.requests - 1
   if (others > 0) {
     const until = triedOften(() => askUntilKnown(first, others, setting), TRIES_UNTIL_KNOWN)
     if (typeof until === 'string') return until
     const { taken, script } = until
     const needed = uniqueNodes([...first.taken.chain, ...taken.chain])
-    if (!needed) return 'no_walk'
+    if (!needed) return 'one_name'
     const hidden = rivals(script.steps, script.silent)
     const toolset = chooseToolset(
       { home: homeOf(taken.chain), needed, hidden, distractors: true },
@@ -299,19 +290,23 @@ const TRIES_UNTIL_KNOWN = 16
 function askUntilKnown(
   { taken: { chain: asked } }: VainRequest,
   requests: number,
-  { assignment, environmentSeed, context, moment }: VainSetting,
-): { readonly taken: Taken; readonly script: Script; readonly worded: Worded } | DropReason {
+  setting: VainSetting,
+): { readonly taken: Taken; readonly script: Script; readonly worded: Worded } | ObjectionName {
+  const { context, moment, random } = setting
   const { profile, graph, speech } = context
-  const { random } = moment
   const home = homeOf(asked)
   const nearby = graph.nodes.filter((node) => home.includes(node.environment) && !asked.includes(node))
   if (nearby.length === 0) return 'no_chain'
   const shape: Shape = { requests, information: 'complete', recovery: null }
   const length = requests - 1 + random.pick(NUMBERS_ASKED)
-  const taken = takeSteps(assignment, [random.pick(nearby)], length, environmentSeed, context, random, {
-    fits: (chain) => canCarry(chain, shape) && !chain.some((node) => asked.includes(node)),
-    partsOf: (chain) => partsOf(chain, shape),
-  })
+  const wanted = {
+    around: random.pick(nearby),
+    length,
+    anyLength: true,
+    fits: (chain: Chain) => canCarry(chain, shape) && !chain.some((node) => asked.includes(node)),
+    partsOf: (chain: Chain) => partsOf(chain, shape),
+  }
+  const taken = takeSteps(wanted, setting)
   if (typeof taken === 'string') return taken
   const script = scriptConversation(taken, shape, profile, random)
   if (!script) return 'no_script'
@@ -320,20 +315,20 @@ function askUntilKnown(
 }
 
 /** Each tool once; `null` when two environments name theirs alike, for a toolset has no name twice. */
-function uniqueNodes(nodes: readonly Node[]): Node[] | null {
+export function uniqueNodes(nodes: readonly Node[]): Node[] | null {
   const byId = new Map(nodes.map((node) => [nodeName(node), node]))
   return new Set([...byId.values()].map(({ tool }) => tool.name)).size === byId.size ? [...byId.values()] : null
 }
 
 /** A value that the first call cannot do without, and that is said nowhere else. */
 function withheldIn(steps: readonly Step[], random: SeededRandom): Withheld | undefined {
-  const { tool, args } = steps[0]!
+  const { tool, args } = itemAt(steps, 0)
   const isTakenUp = steps.some(({ bindings }) => bindings.some(({ source }) => source === 0))
   const fields = Object.entries(tool.input.shape).filter(([field, schema]) => {
     const value = args[field]
     if (isOptional(schema) || (typeof value !== 'string' && typeof value !== 'number')) return false
     const given = Object.keys(args)
-    if (isWhole(tool, given, field) || ORDER.test(field) || !canLeaveOut(steps[0]!, given, field)) return false
+    if (isWhole(tool, given, field) || ORDER.test(field) || !canLeaveOut(itemAt(steps, 0), given, field)) return false
     const { entity } = meaningOf(schema)
     // Nobody goes on about a thing before having said which it is.
     if (steps.length > 1 && (entity !== undefined || isTakenUp)) return false
@@ -344,3 +339,10 @@ function withheldIn(steps: readonly Step[], random: SeededRandom): Withheld | un
 
 /** In which order something is listed, which nobody has to look up first. */
 const ORDER = /^(sort|sort_by|order|order_by)$/
+
+const MAKERS: Readonly<Record<Missing, Maker>> = {
+  value: makeMissingValue,
+  tools: makeHidden,
+  'last-tool': makePartlyHidden,
+  'brought-tool': makeBrought,
+}

@@ -2,15 +2,16 @@ import type { Json } from '../../../rollout/reward/index.js'
 import { isOptional, meaningOf, type SeededRandom } from '../../../servers/kernel/index.js'
 import type { Information, Recovery } from '../../dataset/example.js'
 import type { Profile } from '../../dataset/profile.js'
+import { itemAt, lastOf } from '../item-at.js'
+import type { RuledStep } from '../ruled-step.js'
 import { canLeaveOut } from '../wording/clause.js'
 import { hasDetails, isWhole, partsOf, type Shape } from './conversation-shape.js'
-import type { RuledStep } from './domain-rule-case.js'
 import { type FailedCall, failingVariant, playUpTo } from './failed-call.js'
 import { isAskedAtOnce } from './in-one-breath.js'
 import { isHasty, isKnownInTime } from './known-in-time.js'
 import { canBeStated, type Parts, type StatedStep, tellReferences } from './state-references.js'
 import type { Open } from './step.js'
-import type { Taken } from './take-steps.js'
+import type { Taken } from './taken.js'
 import type { Undoing } from './undoing.js'
 
 /** Purpose of one user turn, and the steps of the ground truth that the assistant takes in it. */
@@ -110,7 +111,7 @@ const leastAtOnce = (drawn: readonly Parts[]): Parts => {
 function drawPartition(length: number, parts: number, random: SeededRandom): number[][] {
   const inner = Array.from({ length: length - 1 }, (_, i) => i + 1)
   const cuts = [0, ...random.sample(inner, parts - 1).sort((a, b) => a - b), length]
-  return cuts.slice(0, -1).map((from, i) => Array.from({ length: cuts[i + 1]! - from }, (_, k) => from + k))
+  return cuts.slice(0, -1).map((from, i) => Array.from({ length: itemAt(cuts, i + 1) - from }, (_, k) => from + k))
 }
 
 interface Material {
@@ -133,7 +134,7 @@ function requestsOf(
   const withheld =
     information === 'missing'
       ? drawWithheld(
-          open.flatMap((part) => parts[part]!),
+          open.flatMap((part) => itemAt(parts, part)),
           material,
           silent,
         )
@@ -142,8 +143,8 @@ function requestsOf(
   const turns: Turn[] = []
   for (const [i, part] of parts.entries()) {
     if (information === 'minimal' && i === 0) {
-      if (!isOneGoal(part, steps, silent) || !hasDetails(steps[part.at(-1)!]!)) return null
-      turns.push({ says: 'vague', ask: part.at(-1)!, steps: [] })
+      if (!isOneGoal(part, steps, silent) || !hasDetails(itemAt(steps, lastOf(part)))) return null
+      turns.push({ says: 'vague', ask: lastOf(part), steps: [] })
     }
     if (withheld && part.includes(withheld.step)) {
       const [before, after] = [(step: number) => step < withheld.step, (step: number) => step >= withheld.step]
@@ -151,7 +152,7 @@ function requestsOf(
       turns.push({ says: 'supply', ask: withheld.step, field: withheld.field, steps: part.filter(after) })
     } else if (failing && i === failing.part) {
       turns.push({ says: 'request', asks: part, steps: part.slice(0, -1), failed: failing.failed })
-      turns.push({ says: 'correct', ask: part.at(-1)!, field: failing.field, steps: part.slice(-1) })
+      turns.push({ says: 'correct', ask: lastOf(part), field: failing.field, steps: part.slice(-1) })
     } else {
       turns.push({ says: 'request', asks: part, steps: part })
     }
@@ -169,22 +170,22 @@ function isOneGoal(part: readonly number[], steps: readonly StatedStep[], silent
   const serving = new Set(part.slice(-1))
   // What was asked about a thing by its name has not found it.
   for (const index of part.toReversed())
-    for (const { source, value } of serving.has(index) ? steps[index]!.bindings : [])
+    for (const { source, value } of serving.has(index) ? itemAt(steps, index).bindings : [])
       if (
-        steps[source]!.environment === steps[index]!.environment &&
-        !Object.values(steps[source]!.args).includes(value)
+        itemAt(steps, source).environment === itemAt(steps, index).environment &&
+        !Object.values(itemAt(steps, source).args).includes(value)
       )
         serving.add(source)
   return part
     .slice(0, -1)
-    .every((index) => silent.has(index) || (steps[index]!.tool.annotations.readOnly && serving.has(index)))
+    .every((index) => silent.has(index) || (itemAt(steps, index).tool.annotations.readOnly && serving.has(index)))
 }
 
 /** A part whose last call the user gets wrong at first. */
 function drawFailingPart(material: Material): { part: number; field: string; failed: FailedCall } | null {
   const { parts, random } = material
   for (const part of random.shuffle([...parts.keys()])) {
-    const failed = failingVariant(material, parts[part]!.at(-1)!)
+    const failed = failingVariant(material, lastOf(itemAt(parts, part)))
     if (failed?.field !== undefined) return { part, field: failed.field, failed }
   }
   return null
@@ -198,7 +199,7 @@ function otherToolFirst({ steps, open }: Material, turns: readonly Turn[]): Turn
   for (const turn of turns) {
     const later = turn.steps.at(-1)
     if (later === undefined || turn.says !== 'request' || turn.withheld || !turn.steps.includes(later - 1)) continue
-    const [first, second] = [steps[later - 1]!, steps[later]!]
+    const [first, second] = [itemAt(steps, later - 1), itemAt(steps, later)]
     if (!isSetUpBy(first, second) || ![first, second].every(isNamed)) continue
     const result = playUpTo(steps, later - 1, open)(second.environment).call(second.tool.name, second.args)
     if (result.ok) continue
@@ -238,10 +239,10 @@ function drawWithheld(
   silent: ReadonlySet<number>,
 ): Withheld | undefined {
   const candidates = among.flatMap((index) => {
-    const { tool, args, bindings, environment } = steps[index]!
+    const { tool, args, bindings, environment } = itemAt(steps, index)
     const part = parts.find((one) => one.includes(index))!
     // Nobody goes on about a thing before having said which it is.
-    const isTakenUp = part.some((later) => steps[later]!.bindings.some(({ source }) => source === index))
+    const isTakenUp = part.some((later) => itemAt(steps, later).bindings.some(({ source }) => source === index))
     if (silent.has(index) || isTakenUp) return []
     return Object.entries(tool.input.shape).flatMap(([field, schema]) => {
       const value = args[field]
@@ -253,7 +254,7 @@ function drawWithheld(
         key ||
         bound ||
         isWhole(tool, Object.keys(args), field) ||
-        !canLeaveOut(steps[index]!, Object.keys(args), field) ||
+        !canLeaveOut(itemAt(steps, index), Object.keys(args), field) ||
         (typeof value === 'number' && !Number.isInteger(value)) ||
         (typeof value !== 'string' && typeof value !== 'number')
       )
@@ -279,14 +280,16 @@ export function silentSteps(
   const silent = new Set<number>()
   for (const part of parts) {
     for (const index of part.slice(0, -1)) {
-      const { tool, args } = steps[index]!
-      const using = part.filter((later) => steps[later]!.bindings.some(({ source }) => source === index))
-      const users = using.flatMap((later) => steps[later]!.bindings.filter(({ source }) => source === index))
+      const { tool, args } = itemAt(steps, index)
+      const using = part.filter((later) => itemAt(steps, later).bindings.some(({ source }) => source === index))
+      const users = using.flatMap((later) => itemAt(steps, later).bindings.filter(({ source }) => source === index))
       // What is not even looked for by name has to be taken for granted, or nobody could know the name; so has what nobody asks for and uses at once.
       const isOpen =
         Object.keys(args).length > 0 &&
         using.every((later) =>
-          users.every(({ entity }) => entity === undefined || isAskedAtOnce(steps[index]!, entity, steps[later]!)),
+          users.every(
+            ({ entity }) => entity === undefined || isAskedAtOnce(itemAt(steps, index), entity, itemAt(steps, later)),
+          ),
         )
       if (!tool.annotations.readOnly || (isOpen && !random.chance(share))) continue
       const named = users.flatMap(({ way }) => (way.how === 'label' ? [way.label] : []))

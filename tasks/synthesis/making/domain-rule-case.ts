@@ -1,78 +1,26 @@
 import type { JsonObject } from '../../../rollout/reward/index.js'
 import {
   type DomainRule,
-  deriveSeed,
   hasRules,
   meaningOf,
   ruleFor,
   type SeededRandom,
   type Session,
-  seededRandom,
 } from '../../../servers/kernel/index.js'
 import type { DomainRuleRole } from '../../dataset/example.js'
+import type { Node } from '../graph.js'
+import { itemAt } from '../item-at.js'
+import type { RuledStep } from '../ruled-step.js'
 import { ACT, playUpTo, wrongValues } from './failed-call.js'
-import type { Node } from './graph.js'
-import type { Chain } from './split.js'
 import type { Open, Step } from './step.js'
-import type { Assignment, SynthesisContext } from './synthesis-context.js'
-import type { Taken } from './take-steps.js'
+import type { Taken } from './taken.js'
 
-/** Role of the domain rules in a conversation. Sampled once for several rounds, so that roles that are harder to find keep their share. */
-export type WantedRole = DomainRuleRole['role']
-
-/**
- * Roles of the multi-turn conversations with domain rules. All other kinds are `abiding`, so that each role has about a third of all.
- */
-const DECLINED = 0.4
-const CONFIRMED = 0.4
-const ROUNDS_PER_ROLE = 6
-/** Rounds after which a conversation need not show a rule: some splits have no chain for each. */
-const ROUNDS_WITH_RULE = 24
-
-/** Returns the role of the domain rules in the wanted task. @returns `undefined` for a task without domain rules */
-export function wantedRole(
-  { index, round, kind }: Assignment,
-  { domainRules, seed }: SynthesisContext,
-): WantedRole | undefined {
-  if (domainRules === 0 || !seededRandom(deriveSeed('prove/policies/1', seed, index)).chance(domainRules))
-    return undefined
-  if (kind !== 'multi-turn' || round >= ROUNDS_WITH_RULE) return 'abiding'
-  const drawn = drawShare('prove/policy-role/1', seed, index, Math.floor(round / ROUNDS_PER_ROLE))
-  if (drawn < DECLINED) return 'declined'
-  return drawn < DECLINED + CONFIRMED ? 'confirmed' : 'abiding'
-}
-
-const drawShare = (...name: readonly [string, ...number[]]): number =>
-  seededRandom(deriveSeed(...name)).int(0, 999_999) / 1_000_000
-
-/** Returns a tool with domain rules; for a chain without an applicable rule, any such tool. */
-export function ruledCore(
-  role: WantedRole,
-  { target, split }: Assignment,
-  { graph }: SynthesisContext,
-  random: SeededRandom,
-): Chain {
-  const demand = role === 'declined' ? 'decline' : role === 'confirmed' ? 'confirm' : undefined
-  const isRuled = ({ environment, tool }: Node): boolean =>
-    (environment.domainRules?.rules ?? []).some(
-      (rule) => rule.tool === tool.name && (demand === undefined || rule.demand === demand),
-    )
-  if (isRuled(target) && (split === 'train' || random.chance(OWN_TARGET))) return [target]
-  const nodes = graph.nodes.filter(isRuled)
-  return [nodes.length === 0 ? target : random.pick(nodes)]
-}
-
-/** Outside of training chains are rare, and others may take the place of those around the tool that is wanted. */
-const OWN_TARGET = 0.3
-
-/** A step to which a rule applies, as it was walked or with another value, which the user names at first. */
-export interface RuledStep {
-  readonly step: number
-  readonly rule: DomainRule
-  readonly args: JsonObject
-  /** The argument that has another value than in the step. */
-  readonly field?: string
-}
+/** Returns whether a tool has a domain rule that makes conversations of this role; for any other role, any rule. */
+export const hasRuleFor = ({ environment, tool }: Node, role: DomainRuleRole['role']): boolean =>
+  (environment.domainRules?.rules ?? []).some(
+    (rule) =>
+      rule.tool === tool.name && (role === 'abiding' || rule.demand === (role === 'declined' ? 'decline' : 'confirm')),
+  )
 
 /** A ruled step, and what the user does when it is declined or asked about. */
 export interface RuledCase extends RuledStep {
@@ -109,7 +57,7 @@ export function drawRuled(
   }
   const [{ step, rule }] = ruled as [(typeof ruled)[number]]
   if (ruled.length > 1 || rule.demand !== demand) return null
-  const found = { step, rule, args: steps[step]!.args }
+  const found = { step, rule, args: itemAt(steps, step).args }
   if (demand === 'decline')
     return step < last ? null : { ...found, outcome: random.chance(INSISTED) ? 'insisted' : 'dropped' }
   return { ...found, outcome: step === last && last > 0 && random.chance(WITHDRAWN) ? 'withdrawn' : 'agreed' }
@@ -135,20 +83,20 @@ function ruledVariant(
   open: Open,
   random: SeededRandom,
 ): RuledStep | null {
-  const step = steps[index]!
+  const step = itemAt(steps, index)
   if (!step.environment.domainRules?.rules.some((rule) => rule.tool === step.tool.name && rule.demand === demand))
     return null
   const session = playUpTo(steps, index, open)(step.environment)
   const free = Object.keys(step.args).filter(
     (field) =>
-      meaningOf(step.tool.input.shape[field]!).entity === undefined &&
+      meaningOf(itemAt(step.tool.input.shape, field)).entity === undefined &&
       !ACT.test(field) &&
       // Who is asked whether it shall be so much says a smaller number; nobody answers so with another choice.
       (demand === 'decline' || typeof step.args[field] === 'number') &&
-      steps.every((other, i) => i === index || !Object.values(other.args).includes(step.args[field]!)),
+      steps.every((other, i) => i === index || !Object.values(other.args).includes(itemAt(step.args, field))),
   )
   for (const field of random.shuffle(free)) {
-    for (const value of wrongValues(step.args[field]!, session, step, field, random)) {
+    for (const value of wrongValues(itemAt(step.args, field), session, step, field, random)) {
       const args = { ...step.args, [field]: value }
       const rule = value === step.args[field] ? undefined : ruleAt(session, step, args)
       if (rule?.demand === demand && session.fork().call(step.tool.name, args).ok)

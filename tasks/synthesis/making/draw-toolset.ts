@@ -1,7 +1,8 @@
 import type { Task } from '../../../rollout/episode/index.js'
 import { entityKinds, type SeededRandom, type SpokenEnvironment } from '../../../servers/kernel/index.js'
 import type { Profile } from '../../dataset/profile.js'
-import { type Node, nodeName } from './graph.js'
+import { type Node, nodeName } from '../graph.js'
+import { itemAt } from '../item-at.js'
 import type { StatedStep } from './state-references.js'
 
 export interface ToolsetRequest {
@@ -60,7 +61,7 @@ export function rivals(steps: readonly StatedStep[], silent: ReadonlySet<number>
   const own = new Set(steps.map(nodeName))
   const found = new Set<string>()
   for (const index of silent) {
-    const { environment, tool } = steps[index]!
+    const { environment, tool } = itemAt(steps, index)
     const used = steps.flatMap(({ bindings }) => bindings.filter(({ source }) => source === index))
     const kinds = new Set(used.flatMap(({ entity }) => entity ?? []))
     for (const other of environment.tools) {

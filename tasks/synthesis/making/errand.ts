@@ -1,5 +1,6 @@
 import type { Json } from '../../../rollout/reward/index.js'
 import { CITIES, entitiesIn, isOptional } from '../../../servers/kernel/index.js'
+import { itemAt } from '../item-at.js'
 import { aboutIn, areAtOdds, isForNothing, nameOf, takenBy } from './at-odds.js'
 import { entitiesShown } from './entities-shown.js'
 import { goesOn } from './purpose.js'
@@ -22,7 +23,7 @@ export function isOneErrand(steps: readonly Step[]): boolean {
   // What is found and then left is the end of an errand, not its middle.
   if (steps.some((step, i) => i < steps.length - 1 && !finds[i] && isSearch(step))) return false
   // Rooms that are free for one meeting are not looked for to book one for another.
-  if (steps.some((step, i) => finds[i] && usersOf(steps, i).some((user) => areApart(step, steps[user]!, NONE))))
+  if (steps.some((step, i) => finds[i] && usersOf(steps, i).some((user) => areApart(step, itemAt(steps, user), NONE))))
     return false
   const acting = steps.filter((_, i) => !finds[i])
   const made = new Set(
@@ -41,14 +42,14 @@ export function isOneErrand(steps: readonly Step[]): boolean {
   if (steps.some((_, i) => isForNothing(steps, i)) || areAtOdds(steps) || changesHowItTravels(steps)) return false
   const groups = steps.map((_, i) => i)
   const join = (a: number, b: number): void => {
-    const [from, to] = [groups[a]!, groups[b]!]
+    const [from, to] = [itemAt(groups, a), itemAt(groups, b)]
     for (const [i, group] of groups.entries()) if (group === from) groups[i] = to
   }
   for (const [j, later] of steps.entries()) {
     for (const [i, earlier] of steps.slice(0, j).entries()) {
       if (
         !isAbout(earlier, i, later, {
-          listed: finds[i]!,
+          listed: itemAt(finds, i),
           isLastLook: !finds[j] && isSearch(later),
           isShort: steps.length <= SHORT,
         })
@@ -105,7 +106,9 @@ function isAbout(earlier: Step, at: number, later: Step, { listed, isLastLook, i
 
 /** The things that a call is about: those that it must be given, and those at the top of its result. */
 function thingsOf({ tool, args, output }: Pick<Step, 'tool' | 'args' | 'output'>): string[] {
-  const required = Object.fromEntries(Object.entries(args).filter(([field]) => !isOptional(tool.input.shape[field]!)))
+  const required = Object.fromEntries(
+    Object.entries(args).filter(([field]) => !isOptional(itemAt(tool.input.shape, field))),
+  )
   return [...entitiesIn(tool.input, required), ...aboutIn(tool, output)].map(nameOf)
 }
 
@@ -123,7 +126,7 @@ function areApart(earlier: Step, later: Step, made: ReadonlySet<string>): boolea
 /** Whether what is joined in one call is in two cities or months: a room in one for a trip to another. */
 function isTorn({ args, bindings, output }: Step, steps: readonly Step[]): boolean {
   const cities = bindings.map(({ source, value }) => {
-    const { args, output } = steps[source]!
+    const { args, output } = itemAt(steps, source)
     const row = Object.values(output)
       .flatMap((part) => (Array.isArray(part) ? part : []))
       .find((entry) => Object.values(entry ?? {}).includes(value))
@@ -133,7 +136,7 @@ function isTorn({ args, bindings, output }: Step, steps: readonly Step[]): boole
     ])
     return CITY_NAMES.filter((city) => text.includes(city))
   })
-  const months = bindings.flatMap(({ source }) => (steps[source]!.output.month ?? []) as string[])
+  const months = bindings.flatMap(({ source }) => (itemAt(steps, source).output.month ?? []) as string[])
   if (typeof output.month === 'string' && months.some((month) => month !== output.month)) return true
   const stops = Object.values(args).flatMap((value) => CITY_NAMES.filter((city) => String(value).endsWith(`, ${city}`)))
   // A stop in a city where the way neither begins nor ends is no stop.

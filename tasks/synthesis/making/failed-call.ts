@@ -1,11 +1,18 @@
 import type { z } from 'zod'
 import type { Json, JsonObject } from '../../../rollout/reward/index.js'
-import { type Environment, meaningOf, type SeededRandom, type Session } from '../../../servers/kernel/index.js'
+import {
+  type Environment,
+  hasEffect,
+  meaningOf,
+  type SeededRandom,
+  type Session,
+} from '../../../servers/kernel/index.js'
+import { itemAt } from '../item-at.js'
 import { isDate, isTime } from '../wording/dates.js'
 import { isChoice } from '../wording/values.js'
 import type { StatedStep } from './state-references.js'
 import type { Open } from './step.js'
-import { TODAY } from './synthesis-context.js'
+import { TODAY } from './today.js'
 
 /** A call that fails in the conversation, before it is made good or given up. */
 export interface FailedCall {
@@ -18,9 +25,14 @@ export interface FailedCall {
   readonly message: string
 }
 
+/** A call that was made, with the fields that earlier results give. */
+type Made = Pick<StatedStep, 'environment' | 'tool' | 'args' | 'output'> & {
+  readonly bindings: readonly { readonly field: string }[]
+}
+
 /** The steps of a conversation, in the environments that they are taken in. */
 interface Course {
-  readonly steps: readonly StatedStep[]
+  readonly steps: readonly Made[]
   readonly open: Open
   readonly random: SeededRandom
 }
@@ -33,8 +45,9 @@ const FAILING_TRIES = 12
  * @param after  tried in the state after the step instead of before it
  */
 export function failingVariant({ steps, open, random }: Course, index: number, after = false): FailedCall | null {
-  const step = steps[index]!
-  if (after && ADDS.test(step.tool.name)) return null
+  const step = itemAt(steps, index)
+  // Who has charged 60 and reconsiders does not charge 90 then.
+  if (after && hasEffect(step, 'adds')) return null
   const session = playUpTo(steps, after ? steps.length : index, open)(step.environment)
   // What could not be done a second time anyway does not fail for its new value.
   if (after && !session.fork().call(step.tool.name, step.args).ok) return null
@@ -43,22 +56,22 @@ export function failingVariant({ steps, open, random }: Course, index: number, a
     .flatMap(({ environment, args }) => (environment === step.environment ? [args] : []))
   const most = Math.max(...said.flatMap((args) => Object.values(args).filter((value) => typeof value === 'number')))
   const free = Object.keys(step.args).filter((field) => {
-    const schema = step.tool.input.shape[field]!
+    const schema = itemAt(step.tool.input.shape, field)
     const { entity } = meaningOf(schema)
     return (
       entity === undefined &&
       !ACT.test(field) &&
       !IN_ITS_PLACE.test(field) &&
-      !(typeof step.args[field] === 'number' && TELLING.test(step.tool.name)) &&
+      !(typeof step.args[field] === 'number' && hasEffect(step, 'reports')) &&
       // Who has said it rightly once does not get it wrong then.
       !said.some((args) => args[field] === step.args[field]) &&
-      (after ? typeof step.args[field] === 'number' : isMisjudged(step.args[field]!, schema)) &&
+      (after ? typeof step.args[field] === 'number' : isMisjudged(itemAt(step.args, field), schema)) &&
       !step.bindings.some((binding) => binding.field === field)
     )
   })
   if (free.length === 0) return null
   for (const field of random.shuffle(free)) {
-    for (const value of wrongValues(step.args[field]!, session, step, field, random)) {
+    for (const value of wrongValues(itemAt(step.args, field), session, step, field, random)) {
       const earlier = steps.slice(0, index)
       if (value === step.args[field] || isNotOffered(value, field, earlier)) continue
       // Who has looked for something up to 140 does not bid 500 for it.
@@ -67,7 +80,7 @@ export function failingVariant({ steps, open, random }: Course, index: number, a
       const result = session.fork().call(step.tool.name, args)
       if (result.ok || result.code === 'invalid_arguments' || isFulfilled(result, value)) continue
       if (isMoreThanStated(value, result.message, earlier)) continue
-      if (after || !fallsShort(step.args[field]!, value, result.message))
+      if (after || !fallsShort(itemAt(step.args, field), value, result.message))
         return { step: index, field, args, code: result.code, message: result.message }
     }
   }
@@ -77,12 +90,6 @@ export function failingVariant({ steps, open, random }: Course, index: number, a
 /** What nothing else does for: who finds no cafe does not look for a library, nobody means to stop a loss at twice the price, nobody who wants 34 degrees is content with 17, and what was counted was. */
 const IN_ITS_PLACE =
   /^(category|cuisine|door|trigger|until|stop_price|alert_price|limit_price|degrees|temperature|counted)$/
-/** Verbs of tools that are told what is so: what was spent is not less because it cannot be entered, nor were fewer dishes missing. */
-const TELLING = /^(record|report)_/
-
-/** Calls whose effects add up when they are repeated. A user who has charged 60 and reconsiders does not charge 90 then. */
-export const ADDS =
-  /^(charge|collect|issue|refund|contribute|transfer|send|pay|top_up|place|record|add|buy|book|order|reorder|withdraw|deposit|move|split|request|sell|count)_/
 
 /** Codes of refusals that say that it is so already, or that there is nothing to be done. */
 const SO_ALREADY = /(?:^|_)(?:already|same|duplicate|exists?|nothing|current)(?:_|$)/
@@ -109,7 +116,7 @@ function fallsShort(right: Json, wrong: Json, message: string): boolean {
 }
 
 /** Whether what was found before lists what can be had, and not this: who reads of standard and express does not take the courier. */
-function isNotOffered(value: Json, field: string, earlier: readonly StatedStep[]): boolean {
+function isNotOffered(value: Json, field: string, earlier: readonly Made[]): boolean {
   const offered = earlier.flatMap(({ output }) =>
     Object.values(output)
       .flatMap((list) => (Array.isArray(list) ? (list as JsonObject[]) : []))
@@ -119,7 +126,7 @@ function isNotOffered(value: Json, field: string, earlier: readonly StatedStep[]
 }
 
 /** Whether a look-up has told how much there is, which the refusal says again: who reads of 846 points does not pay with 1,400. */
-function isMoreThanStated(value: Json, message: string, earlier: readonly StatedStep[]): boolean {
+function isMoreThanStated(value: Json, message: string, earlier: readonly Made[]): boolean {
   const stated = earlier.flatMap(({ tool, output }) =>
     tool.annotations.readOnly ? numbersIn(JSON.stringify(output)) : [],
   )

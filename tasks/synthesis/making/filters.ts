@@ -1,12 +1,13 @@
 import { exampleOf, toolsetOf } from '../../../rollout/episode/index.js'
 import { type Json, type JsonObject, PAPER, solvedExactly } from '../../../rollout/reward/index.js'
 import type { Session, SpokenEnvironment } from '../../../servers/kernel/index.js'
-import type { DropReason, Example, Origin } from '../../dataset/example.js'
+import type { Example, Origin } from '../../dataset/example.js'
+import { itemAt } from '../item-at.js'
 import { unresolvedIn } from '../resolving/unresolved.js'
 import type { Script } from './conversation-script.js'
 import type { StatedStep } from './state-references.js'
 
-/** A candidate as the filters look at it. */
+/** A conversation in words, as the objections look at it. */
 export interface Candidate {
   readonly example: Example
   readonly steps: readonly StatedStep[]
@@ -18,27 +19,8 @@ export interface Candidate {
   readonly today: string
 }
 
-type Filter = (candidate: Candidate) => boolean
-
-/**
- * What a multi-turn candidate has to pass, cheapest first. `replay` and `provenance` are the paper's (section 3.2),
- * stricter: the ground truth replays without any error. `reference` and `necessity` are ours.
- */
-const FILTERS: readonly (readonly [DropReason, Filter])[] = [
-  ['reference', referencesAreUnderstood],
-  ['provenance', argumentsAreTraceable],
-  ['replay', replays],
-  ['reward', earnsTheMaximum],
-  ['necessity', everyCallIsNeeded],
-]
-
-/** @returns why the candidate is dropped, or `undefined` when it passes */
-export function firstObjection(candidate: Candidate): DropReason | undefined {
-  return FILTERS.find(([, passes]) => !passes(candidate))?.[0]
-}
-
 /** A listener who was not there when they were made finds by every reference what the ground truth uses. */
-function referencesAreUnderstood({ example, catalogue }: Candidate): boolean {
+export function referencesAreUnderstood({ example, catalogue }: Candidate): boolean {
   return unresolvedIn(example, catalogue).length === 0
 }
 
@@ -78,7 +60,7 @@ function isReadable(origin: Origin, value: Json, call: number, evidence: Evidenc
     case 'user':
       return (user[origin.turn]?.includes(origin.phrase) ?? false) && denotes(origin.phrase, value, today)
     case 'result':
-      return origin.call < call && holds(steps[origin.call]!.output, value)
+      return origin.call < call && holds(itemAt(steps, origin.call).output, value)
     case 'context':
       return system.includes(origin.phrase) && denotes(origin.phrase, value, today)
   }
@@ -109,22 +91,24 @@ function execute(
 const callsOf = (steps: readonly StatedStep[]) =>
   steps.map(({ environment, tool, args }) => ({ environment, name: tool.name, args }))
 
-function replays({ steps, open }: Candidate): boolean {
+export function replays({ steps, open }: Candidate): boolean {
   const { outputs } = execute(callsOf(steps), open)
-  return outputs.every((output, i) => output !== null && JSON.stringify(output) === JSON.stringify(steps[i]!.output))
+  return outputs.every(
+    (output, i) => output !== null && JSON.stringify(output) === JSON.stringify(itemAt(steps, i).output),
+  )
 }
 
-function earnsTheMaximum({ example: { task }, catalogue }: Candidate): boolean {
+export function earnsTheMaximum({ example: { task }, catalogue }: Candidate): boolean {
   const log = task.groundTruth.map(({ name, arguments: args }) => ({ name, arguments: args, ok: true }))
   const { total } = PAPER.score(exampleOf(task, toolsetOf(task, catalogue)), log)
   return total === PAPER.maximum.calls && solvedExactly(task.groundTruth, log)
 }
 
 /**
- * Dropping any call must be noticed: the environments end in another state, a later call fails or lacks the value it takes
- * over, or a question that the user asked stays unanswered.
+ * Returns whether the absence of any call has an effect. Without the call, the environments end in another state, a later call fails or
+ * lacks a value, or a question of the user stays unanswered.
  */
-function everyCallIsNeeded({ steps, script, open }: Candidate): boolean {
+export function everyCallIsNeeded({ steps, script, open }: Candidate): boolean {
   const whole = execute(callsOf(steps), open)
   return steps.every((step, i) => {
     const answers = step.tool.annotations.readOnly && !script.silent.has(i)

@@ -1,6 +1,7 @@
 import type { TaskBody } from '../../../rollout/episode/index.js'
 import { factsToState, type Json } from '../../../rollout/reward/index.js'
 import { dependencyGraph } from '../../../servers/kernel/index.js'
+import { itemAt } from '../item-at.js'
 import type { Script } from './conversation-script.js'
 import type { StatedStep } from './state-references.js'
 import type { Worded } from './word-conversation.js'
@@ -15,7 +16,7 @@ export function toTell(
   { exchanges }: Worded,
 ): Pick<TaskBody, 'facts'> {
   const isAsked = (step: number | null): step is number =>
-    step !== null && steps[step]!.tool.annotations.readOnly === true && !silent.has(step)
+    step !== null && itemAt(steps, step).tool.annotations.readOnly === true && !silent.has(step)
   const facts = factsToState(
     exchanges.map(({ user, calls, assistant }) => ({
       user,
@@ -38,6 +39,6 @@ export function groundTruthOf(steps: readonly StatedStep[], { turnOf }: Worded):
     )
     const after = new Set([...nearest].filter(([name]) => names.has(name)).map(([, j]) => j))
     for (const { source } of bindings) after.add(source)
-    return { name: tool.name, arguments: args, after: [...after].sort((a, b) => a - b), turn: turnOf[i]! }
+    return { name: tool.name, arguments: args, after: [...after].sort((a, b) => a - b), turn: itemAt(turnOf, i) }
   })
 }

@@ -1,4 +1,4 @@
-import { type EntitySpec, speechOf } from '../../../servers/kernel/index.js'
+import { type EntitySpec, hasEffect, speechOf } from '../../../servers/kernel/index.js'
 import { PEOPLE } from '../wording/referring.js'
 import { speaksOfSeveral } from '../wording/several.js'
 import { kindsListed } from './entities-shown.js'
@@ -7,14 +7,15 @@ import type { Step } from './step.js'
 type Found = Pick<Step, 'environment' | 'tool' | 'output'>
 
 /** Whether some way to ask for a look-up asks for several things of a kind, of which one can be the cheapest. */
-export const canAskForSeveral = ({ tool, environment }: Found, entity: string): boolean =>
+export const canAskForSeveral = ({ tool, environment }: Pick<Found, 'environment' | 'tool'>, entity: string): boolean =>
   speechOf({ environment, tool }).ask.some((clause) => speaksOfSeveral(clause, specOf(environment, entity)))
 
 const specOf = (environment: Found['environment'], entity: string): Pick<EntitySpec, 'noun' | 'label'> =>
   environment.entities[entity] ?? { noun: entity.replaceAll('_', ' ') }
 
-/** Verbs of tools that commit somebody to a thing as it is: its price, its state, who wants it. */
-const COMMITS = /^(answer|approve|ship|settle|pay|charge|issue_refund|buy|place_bid|make_offer)(_|$)/
+/** Returns whether a call commits the user to such a thing as it is. */
+export const commitsTo = (user: Pick<Step, 'environment' | 'tool'>, noun = ''): boolean =>
+  hasEffect(user, 'commits') && !PEOPLE.has(noun)
 
 /**
  * Returns whether a user can ask for a look-up and, in the same breath, for an action on a thing that it finds. The user cannot if every
@@ -23,10 +24,10 @@ const COMMITS = /^(answer|approve|ship|settle|pay|charge|issue_refund|buy|place_
  * @param entity  the kind of thing that is taken from it
  * @param user  what is done with it
  */
-export function isAskedAtOnce(found: Found, entity: string, user: Pick<Step, 'tool'>): boolean {
+export function isAskedAtOnce(found: Found, entity: string, user: Pick<Step, 'environment' | 'tool'>): boolean {
   const { tool, environment } = found
   if (!tool.annotations.readOnly || !kindsListed(found).has(entity)) return true
   const spec = specOf(environment, entity)
-  if (COMMITS.test(user.tool.name) && !PEOPLE.has(spec.noun)) return false
+  if (commitsTo(user, spec.noun)) return false
   return speechOf(found).ask.some((clause) => !speaksOfSeveral(clause, spec))
 }

@@ -1,4 +1,5 @@
 import type { Json } from '../../../rollout/reward/index.js'
+import { itemAt } from '../item-at.js'
 import { isChoice } from '../wording/values.js'
 import { takenBy } from './at-odds.js'
 import { isAskedAtOnce } from './in-one-breath.js'
@@ -27,11 +28,14 @@ export const isKnownInTime = (steps: readonly StatedStep[], parts: Parts, silent
  */
 export const isHasty = (steps: readonly Pick<Step, 'tool' | 'args'>[], part: readonly number[]): boolean =>
   part.some((at) => {
-    const look = steps[at]!
+    const look = itemAt(steps, at)
     if (!isLook(look)) return false
     const about = takenBy(look)
     return part.some(
-      (later) => later > at && !isLook(steps[later]!) && takenBy(steps[later]!).some((thing) => about.includes(thing)),
+      (later) =>
+        later > at &&
+        !isLook(itemAt(steps, later)) &&
+        takenBy(itemAt(steps, later)).some((thing) => about.includes(thing)),
     )
   })
 
@@ -44,12 +48,12 @@ export function namedAhead(
   silent: ReadonlySet<number>,
 ): number[] {
   return part.filter((source) => {
-    if (silent.has(source) || !steps[source]!.tool.annotations.readOnly) return false
+    if (silent.has(source) || !itemAt(steps, source).tool.annotations.readOnly) return false
     const users = part.flatMap((at) =>
-      steps[at]!.bindings.flatMap((binding) => (binding.source === source ? [{ at, binding }] : [])),
+      itemAt(steps, at).bindings.flatMap((binding) => (binding.source === source ? [{ at, binding }] : [])),
     )
     const isNamed = users.every(({ binding: { way } }) => way.how === 'label')
-    return isNamed && users.some(({ at, binding }) => !isInTime(binding, at, steps, part[0]!))
+    return isNamed && users.some(({ at, binding }) => !isInTime(binding, at, steps, itemAt(part, 0)))
   })
 }
 
@@ -59,8 +63,9 @@ function isNamedInTime(
   at: number,
   silent: ReadonlySet<number>,
 ): boolean {
-  return steps[at]!.bindings.every(
-    (binding) => !part.includes(binding.source) || silent.has(binding.source) || isInTime(binding, at, steps, part[0]!),
+  return itemAt(steps, at).bindings.every(
+    (binding) =>
+      !part.includes(binding.source) || silent.has(binding.source) || isInTime(binding, at, steps, itemAt(part, 0)),
   )
 }
 
@@ -71,7 +76,7 @@ function isInTime(
   begun: number,
 ): boolean {
   if (way.how !== 'label') return true
-  const isAtOnce = entity === undefined || isAskedAtOnce(steps[source]!, entity, steps[at]!)
+  const isAtOnce = entity === undefined || isAskedAtOnce(itemAt(steps, source), entity, itemAt(steps, at))
   return isAtOnce && isKnownBefore(way.label, steps, source, begun)
 }
 
@@ -82,11 +87,11 @@ function isTakenOff(
   at: number,
   silent: ReadonlySet<number>,
 ): boolean {
-  const { tool, args, bindings } = steps[at]!
-  const shown = part.filter((index) => index < at && !silent.has(index)).map((index) => steps[index]!)
+  const { tool, args, bindings } = itemAt(steps, at)
+  const shown = part.filter((index) => index < at && !silent.has(index)).map((index) => itemAt(steps, index))
   if (shown.length === 0) return false
   const known = new Set(
-    [...leavesOf(steps.slice(0, at).map((step) => step.args)), ...leavesOf(statedBefore(steps, part[0]!))].map(
+    [...leavesOf(steps.slice(0, at).map((step) => step.args)), ...leavesOf(statedBefore(steps, itemAt(part, 0)))].map(
       ({ value }) => value,
     ),
   )
@@ -94,7 +99,7 @@ function isTakenOff(
     ([field, value]) =>
       !bindings.some((binding) => binding.field === field) &&
       !known.has(value) &&
-      shown.some(({ output }) => isRead(field, value, isChoice(tool.input.shape[field]!), output)),
+      shown.some(({ output }) => isRead(field, value, isChoice(itemAt(tool.input.shape, field)), output)),
   )
 }
 

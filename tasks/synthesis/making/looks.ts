@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from '../../../rollout/reward/index.js'
 import { entitiesIn } from '../../../servers/kernel/index.js'
+import { itemAt } from '../item-at.js'
 import { entitiesShown, entitiesTaken } from './entities-shown.js'
 import { changeBefore, checksOf } from './purpose.js'
 import type { Open, Step } from './step.js'
@@ -20,7 +21,7 @@ export function lookUpsAreWorthIt(steps: readonly Step[], open: Open): boolean {
     const changed = changeBefore(steps, i)
     if (steps.slice(changed + 1, i).some((look) => makesNeedless(look, step))) return false
     const before = steps.slice(0, i).findLast(({ environment }) => environment === step.environment)
-    const after = changed < 0 ? before : steps[changed]!
+    const after = changed < 0 ? before : itemAt(steps, changed)
     const checks = after && checksOf(after)
     if (checks) return checks.includes(step.tool.name) || (changed < 0 && !areOfOne(after, step))
     return changed < 0 || (!areOfOne(after!, step) && showsTheChange(steps, changed, i, open))
@@ -81,7 +82,7 @@ function isTakenFrom(steps: readonly Step[], source: number): boolean {
 
 /** Whether a look-up answers otherwise, or not at all, where the change has not been made. */
 function showsTheChange(steps: readonly Step[], changed: number, at: number, open: Open): boolean {
-  const { environment, tool, args, output } = steps[at]!
+  const { environment, tool, args, output } = itemAt(steps, at)
   const session = open(environment)
   for (const [i, step] of steps.slice(0, at).entries()) {
     if (i !== changed && step.environment === environment && !step.tool.annotations.readOnly)

@@ -1,5 +1,6 @@
 import { speechOf } from '../../../servers/kernel/index.js'
-import { type Node, nodeName } from './graph.js'
+import { type Node, nodeName } from '../graph.js'
+import { itemAt } from '../item-at.js'
 
 /**
  * Returns whether each call that changes something is followed by what people would do next, as its environment says. A person does not act
@@ -26,13 +27,13 @@ export function endsWithCheck(chain: readonly Node[]): boolean {
   const last = chain.at(-1)
   if (!last?.tool.annotations.readOnly) return true
   const changed = changeBefore(chain, chain.length - 1)
-  return changed < 0 || (checksOf(chain[changed]!)?.includes(last.tool.name) ?? true)
+  return changed < 0 || (checksOf(itemAt(chain, changed))?.includes(last.tool.name) ?? true)
 }
 
 /** The place of the last call before `at` that changes the same environment, or -1. */
 export const changeBefore = (chain: readonly Node[], at: number): number =>
   chain.findLastIndex(
-    ({ environment, tool }, i) => i < at && environment === chain[at]!.environment && !tool.annotations.readOnly,
+    ({ environment, tool }, i) => i < at && environment === itemAt(chain, at).environment && !tool.annotations.readOnly,
   )
 
 /** The look-ups that the environment names as what people make after a call; `undefined` where it leaves that open. */

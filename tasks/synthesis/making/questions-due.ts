@@ -1,4 +1,5 @@
 import { asksFor, type TaskBody } from '../../../rollout/episode/index.js'
+import { itemAt } from '../item-at.js'
 import { CONFIRMING, wordsFor, wordsForAll } from '../wording/asking.js'
 import type { Script } from './conversation-script.js'
 import type { Worded } from './word-conversation.js'
@@ -10,14 +11,14 @@ import type { Worded } from './word-conversation.js'
 export function questionsDue({ turns, steps }: Script, { exchanges }: Worded): Pick<TaskBody, 'questions'> | null {
   const questions = turns.flatMap((turn, i) => {
     if (turn.says === 'vague') {
-      const { environment, tool } = steps[turn.ask]!
+      const { environment, tool } = itemAt(steps, turn.ask)
       return [{ turn: i, words: wordsForAll(environment, tool) }]
     }
     if (turn.says === 'request' && turn.ruled?.rule.demand === 'confirm') return [{ turn: i, words: [...CONFIRMING] }]
     if (turn.says !== 'request' || !turn.withheld) return []
-    const { environment, tool } = steps[turn.withheld.step]!
+    const { environment, tool } = itemAt(steps, turn.withheld.step)
     return [{ turn: i, words: wordsFor(environment, tool, turn.withheld.field) }]
   })
-  if (!questions.every(({ turn, words }) => asksFor(exchanges[turn]!.assistant, words))) return null
+  if (!questions.every(({ turn, words }) => asksFor(itemAt(exchanges, turn).assistant, words))) return null
   return questions.length === 0 ? {} : { questions }
 }

@@ -3,13 +3,12 @@ import { environmentNames, loadEnvironments } from '../../../servers/catalogue.j
 import { createSeedStateCache, type SeedStateCache, type SpokenEnvironment } from '../../../servers/kernel/index.js'
 import { withSpeech } from '../../../servers/load-speech.js'
 import { PROFILES, type Profile } from '../../dataset/profile.js'
+import { toolGraph } from '../graph.js'
 import { denotes } from '../wording/denotes.js'
 import { naturalSpeech } from '../wording/natural-speech.js'
 import { inEnvironments } from '../wording/occupations.js'
 import { drawPersona } from '../wording/personas.js'
 import { plainSpeech } from '../wording/plain-speech.js'
-import { smallTalk } from '../wording/small-talk.js'
-import { toolGraph } from './graph.js'
 import type { SynthesisContext } from './synthesis-context.js'
 
 /** Everything that determines the examples of a data set, except their number. Serialisable for workers. */
@@ -35,6 +34,7 @@ export type SynthesisErrorCode =
   | 'other_plan'
   | 'no_paraphraser'
   | 'no_domain_rules'
+  | 'too_many_kinds'
 
 /** Synthesis cannot go on with what it was given. */
 export class SynthesisError extends CodedError<SynthesisErrorCode> {}
@@ -97,7 +97,6 @@ export function contextFor(
     domainRules,
     drawPersona,
     inEnvironments: profile.speech === 'plain' ? (persona) => persona : inEnvironments,
-    smallTalk,
     denotes,
   }
 }

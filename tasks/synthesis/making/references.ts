@@ -6,6 +6,8 @@ import {
   type ToolDefinition,
 } from '../../../servers/kernel/index.js'
 import { elementOf } from '../../../servers/kernel/tool-graph.js'
+import { itemAt } from '../item-at.js'
+import type { Way } from '../way.js'
 import { entitiesShown } from './entities-shown.js'
 
 /** One earlier result, as references look at it. */
@@ -15,19 +17,6 @@ export interface Result {
   readonly args: Readonly<Record<string, unknown>>
   readonly output: Readonly<Record<string, unknown>>
 }
-
-/** How a user can mean one entity of an earlier result so that exactly one fits. */
-export type Way =
-  /** It is the only one of its kind in the result. */
-  | { readonly how: 'only'; readonly noun: string }
-  /** Its label: no other of its kind in the result has it. */
-  | { readonly how: 'label'; readonly noun: string; readonly label: string }
-  /** Its place in the list, from 1. Of a list that goes on nobody knows how long it is, nor which its last is. */
-  | { readonly how: 'place'; readonly noun: string; readonly place: number; readonly of: number | undefined }
-  /** It has the strictly lowest or highest value of a number or date among its kind, all of which are shown. */
-  | { readonly how: 'extreme'; readonly noun: string; readonly field: string; readonly most: 'lowest' | 'highest' }
-  /** The value itself, a city, address or date that the result states. */
-  | { readonly how: 'value'; readonly noun: string; readonly value: string }
 
 /** The entities of one kind in a result, in reading order, each once. */
 function ofKind(result: Result, entity: string): EntityOccurrence[] {
@@ -61,7 +50,7 @@ export function waysToRefer(result: Result, entity: string, key: string, trueLab
   const goesOn = isExcerpt(result.args, result.output, found.length)
   const placed: Way[] = isList ? [{ how: 'place', noun, place: at + 1, of: goesOn ? undefined : found.length }] : []
   const ways: Way[] = found.length === 1 ? [{ how: 'only', noun }] : placed
-  const named = label === undefined ? undefined : found[at]!.within[label]
+  const named = label === undefined ? undefined : itemAt(found, at).within[label]
   const namesakes = found.filter(({ within }) => label !== undefined && within[label] === named)
   if (
     typeof named === 'string' &&
@@ -71,8 +60,8 @@ export function waysToRefer(result: Result, entity: string, key: string, trueLab
     !isCopyOf(named, result)
   )
     ways.push({ how: 'label', noun, label: named })
-  if (found.length === 1 || !isList || goesOn || !isOwn(result, found[at]!)) return ways
-  for (const [field, value] of Object.entries(found[at]!.within)) {
+  if (found.length === 1 || !isList || goesOn || !isOwn(result, itemAt(found, at))) return ways
+  for (const [field, value] of Object.entries(itemAt(found, at).within)) {
     if (
       !COMPARED.test(field) ||
       !isOrdered(value) ||
@@ -121,7 +110,7 @@ const areOfSeveralDays = (found: readonly EntityOccurrence[]): boolean =>
   found.some(({ within }) =>
     Object.entries(within).some(
       ([field, value]) =>
-        typeof value === 'string' && /^\d{4}-\d{2}-\d{2}$/.test(value) && value !== found[0]!.within[field],
+        typeof value === 'string' && /^\d{4}-\d{2}-\d{2}$/.test(value) && value !== itemAt(found, 0).within[field],
     ),
   )
 

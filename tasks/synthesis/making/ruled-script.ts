@@ -1,4 +1,5 @@
 import type { DomainRuleRole } from '../../dataset/example.js'
+import { itemAt } from '../item-at.js'
 import { unresolvedIn } from '../resolving/unresolved.js'
 import type { Script, Turn } from './conversation-script.js'
 import type { RuledCase } from './domain-rule-case.js'
@@ -20,7 +21,7 @@ export interface RuledScript {
 export function withRule(script: Script, { outcome, ...ruled }: RuledCase): RuledScript | null {
   const { turns, silent, steps } = script
   const at = turns.findIndex((turn) => turn.steps.includes(ruled.step))
-  const turn = turns[at]!
+  const turn = itemAt(turns, at)
   if (turn.says !== 'request' || turn.withheld || turn.failed || turn.steps.at(-1) !== ruled.step) return null
   if (turn.steps.some((step) => silent.has(step))) return null
   const isMade = outcome === 'agreed' || outcome === 'amended'
@@ -54,7 +55,7 @@ export function isUnderstoodUndone(
 ): boolean {
   if (made === steps.length) return true
   const asIfMade = exchanges.map((exchange, i) =>
-    i === turn ? { ...exchange, calls: [...exchange.calls, callOf(steps[made]!, made)] } : exchange,
+    i === turn ? { ...exchange, calls: [...exchange.calls, callOf(itemAt(steps, made), made)] } : exchange,
   )
   const groundTruth = steps.map(({ tool, args }) => ({ name: tool.name, arguments: args }))
   return (
@@ -68,7 +69,7 @@ export function roleOf(
   { rule, outcome, step, args }: RuledCase,
   { whole: { steps }, turn }: RuledScript,
 ): DomainRuleRole {
-  const { environment, tool } = steps[step]!
+  const { environment, tool } = itemAt(steps, step)
   const found = {
     rule: `${environment.name}:${rule.name}`,
     turn,

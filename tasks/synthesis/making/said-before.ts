@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '../../../rollout/reward/index.js'
 import { entityKinds, isOptional, meaningOf } from '../../../servers/kernel/index.js'
-import type { Node } from './graph.js'
+import type { Node } from '../graph.js'
 
 /** A call that was made, with its result. */
 interface Call extends Node {

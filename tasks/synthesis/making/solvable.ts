@@ -1,7 +1,8 @@
 import type { Task } from '../../../rollout/episode/index.js'
 import type { Json, JsonObject } from '../../../rollout/reward/index.js'
 import { meaningOf, type SeededRandom, type Session, type SpokenEnvironment } from '../../../servers/kernel/index.js'
-import type { Node } from './graph.js'
+import type { Node } from '../graph.js'
+import { itemAt, valueAt } from '../item-at.js'
 import type { Open, Step } from './step.js'
 import { changesBetween } from './undoing.js'
 
@@ -25,15 +26,15 @@ export function isSolvable(
   open: Open,
   random: SeededRandom,
 ): boolean {
-  const { environment, tool, args } = steps[hidden]!
+  const { environment, tool, args } = itemAt(steps, hidden)
   const start = open(environment)
   for (const step of steps.slice(0, hidden)) if (step.environment === environment) start.call(step.tool.name, step.args)
   const after = start.fork()
   if (!after.call(tool.name, args).ok) return false
   const known = new Set<Json>(steps.slice(0, hidden + 1).flatMap((step) => Object.values(step.args)))
-  const goal = goalOf(steps[hidden]!, known, start, after)
+  const goal = goalOf(itemAt(steps, hidden), known, start, after)
   const own = offered.filter((node) => node.environment === environment && node.tool.name !== tool.name)
-  return goal.size > 0 && reaches(goal, steps[hidden]!, own, start, DEPTH, random)
+  return goal.size > 0 && reaches(goal, itemAt(steps, hidden), own, start, DEPTH, random)
 }
 
 /**
@@ -41,7 +42,7 @@ export function isSolvable(
  * example, an order that was filled has shown the buying power.
  */
 export function isStatedBefore(steps: readonly Step[], at: number): boolean {
-  const { environment, tool, args, output } = steps[at]!
+  const { environment, tool, args, output } = itemAt(steps, at)
   if (!tool.annotations.readOnly) return false
   const asked = Object.values(args)
   const figures = Object.entries(output).filter(
@@ -100,7 +101,7 @@ function argumentsFor(
   for (const [field, schema] of Object.entries(tool.input.shape)) {
     const { entity } = meaningOf(schema)
     const like = Object.entries(known).find(
-      ([name]) => entity !== undefined && meaningOf(step.tool.input.shape[name]!).entity === entity,
+      ([name]) => entity !== undefined && meaningOf(itemAt(step.tool.input.shape, name)).entity === entity,
     )
     const value = known[field] ?? (byKind ? like?.[1] : undefined)
     if (value !== undefined) bound[field] = value
@@ -147,6 +148,6 @@ function shareOf(goal: ReadonlySet<string>, got: ReadonlySet<string>): number {
 /** The tools of a toolset. */
 export const nodesIn = (toolset: Task['toolset'], catalogue: ReadonlyMap<string, SpokenEnvironment>): Node[] =>
   toolset.map(({ environment: name, tool }) => {
-    const environment = catalogue.get(name)!
-    return { environment, tool: environment.toolsByName.get(tool)! }
+    const environment = valueAt(catalogue, name)
+    return { environment, tool: valueAt(environment.toolsByName, tool) }
   })

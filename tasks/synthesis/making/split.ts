@@ -1,12 +1,16 @@
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { Split } from '../../dataset/profile.js'
-import type { Node } from './graph.js'
+import type { Node } from '../graph.js'
 
 /** A sequence of tools, each with an edge from the one before it. No tool occurs twice. */
 export type Chain = readonly Node[]
 
-/** Shortest run of tools that counts as a chain of its own when splits are kept apart. */
+/** The paper’s chains have two to five tools (section 3.2). */
+export const SHORTEST = 2
+export const LONGEST = 5
+
+/** Shortest run of tools that counts as a separate chain when splits are kept apart. */
 const MIN_PART = 2
 /** One chain in this many is held out, and of the others one in so many is for validation. */
 const HELD_OUT_EVERY = 20

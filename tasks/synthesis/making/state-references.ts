@@ -1,9 +1,10 @@
 import { meaningOf, type SeededRandom, speechOf, withChoices } from '../../../servers/kernel/index.js'
+import { itemAt, lastOf } from '../item-at.js'
+import type { Way } from '../way.js'
 import { PEOPLE } from '../wording/referring.js'
 import { entitiesShown, entitiesTaken, kindsListed } from './entities-shown.js'
 import { canAskForSeveral, isAskedAtOnce } from './in-one-breath.js'
 import { isKnownBefore, isSoughtAsOne } from './known-at-once.js'
-import type { Way } from './references.js'
 import type { Binding, Step } from './step.js'
 
 /** A step whose references are settled: one way for each. */
@@ -47,7 +48,8 @@ export function tellReferences(
     for (const { ways, ...binding } of step.bindings) {
       const fitting = ways.filter((way) => fits(way, binding, i, course))
       if (fitting.length === 0) return null
-      const isNew = course.partOf(binding.source) === course.partOf(i) && isMade(steps[binding.source]!, binding.value)
+      const isNew =
+        course.partOf(binding.source) === course.partOf(i) && isMade(itemAt(steps, binding.source), binding.value)
       bindings.push({ ...binding, way: random.pick(hearing.stated ? natural(fitting, isNew) : fitting) })
     }
     settled.push({ ...step, bindings })
@@ -122,13 +124,13 @@ function fits(
   const begun = steps.findIndex((_, i) => partOf(i) === partOf(at))
   if (entity === undefined) return isPast || !inTime || isKnownBefore(value, steps, source, begun)
   const earlier = steps.slice(0, at)
-  const isReadOnly = steps[at]!.tool.annotations.readOnly
+  const isReadOnly = itemAt(steps, at).tool.annotations.readOnly
   switch (way.how) {
     case 'value':
       return true
     case 'label':
-      if (stated && !isPast && !isFoundByNameAlone(steps[source]!, way.label)) {
-        if (!isAskedAtOnce(steps[source]!, entity, steps[at]!)) return false
+      if (stated && !isPast && !isFoundByNameAlone(itemAt(steps, source), way.label)) {
+        if (!isAskedAtOnce(itemAt(steps, source), entity, itemAt(steps, at))) return false
         if (!unheard && !isKnownBefore(way.label, steps, source, begun)) return false
       }
       return earlier.every((step) => namesakes(step, entity, way.label).every((key) => key === value))
@@ -137,26 +139,29 @@ function fits(
       if (keysOf(newest, entity).size > 1 || !keysOf(newest, entity).has(value)) return false
       if (!isPast)
         return (
-          (isSoughtBy(steps[source]!, entity, way.noun) || isMadeUnder(steps, source, entity, begun)) &&
-          (!inTime || (isSoughtAsOne(steps[source]!, entity) && isAskedAtOnce(steps[source]!, entity, steps[at]!)))
+          (isSoughtBy(itemAt(steps, source), entity, way.noun) || isMadeUnder(steps, source, entity, begun)) &&
+          (!inTime ||
+            (isSoughtAsOne(itemAt(steps, source), entity) &&
+              isAskedAtOnce(itemAt(steps, source), entity, itemAt(steps, at))))
         )
-      return !stated || isStated(steps[source]!, entity)
+      return !stated || isStated(itemAt(steps, source), entity)
     }
     case 'place':
     case 'extreme': {
       const newest = earlier.findLastIndex(lists)
-      if (newest !== source || !kindsListed(steps[source]!).has(entity)) return false
+      if (newest !== source || !kindsListed(itemAt(steps, source)).has(entity)) return false
       // Of two lists in one answer nobody knows which the third store is of, nor which stores the nearest is one of.
       const isRival = (step: Step, i: number): boolean =>
         i !== source &&
         partOf(i) === partOf(source) &&
         (kindsListed(step).has(entity) || (way.how === 'place' && listsOf(step).length > 0))
-      if (stated && (earlier.some(isRival) || (way.how === 'place' && listsOf(steps[source]!).length > 1))) return false
-      if (isPast) return !stated || isStated(steps[source]!, entity)
+      if (stated && (earlier.some(isRival) || (way.how === 'place' && listsOf(itemAt(steps, source)).length > 1)))
+        return false
+      if (isPast) return !stated || isStated(itemAt(steps, source), entity)
       // Who is read a list to says which of it in the next turn, unless that can be said of any list.
       if (!isReadOnly) return false
       return way.how === 'extreme'
-        ? !inTime || canAskForSeveral(steps[source]!, entity)
+        ? !inTime || canAskForSeveral(itemAt(steps, source), entity)
         : !inTime && way.place === 1 && way.of !== undefined
     }
   }
@@ -178,7 +183,7 @@ function namesakes(step: Step, entity: string, label: string): string[] {
 
 /** Whether a change leads to a thing by whose name something was known before: the draft that an email becomes. */
 function isMadeUnder(steps: readonly Step[], source: number, entity: string, begun: number): boolean {
-  const { environment, tool, output } = steps[source]!
+  const { environment, tool, output } = itemAt(steps, source)
   const field = environment.entities[entity]?.label
   if (tool.annotations.readOnly || field === undefined) return false
   return entitiesShown({ tool, output }).every(({ entity: kind, within }) => {
@@ -218,7 +223,7 @@ function isStated(step: Step, entity: string): boolean {
 
 /** Whether whoever asks for the call says what kind of thing it is about. */
 function isSoughtBy({ environment, tool }: Step, entity: string, noun: string): boolean {
-  const head = noun.split(' ').at(-1)!
+  const head = lastOf(noun.split(' '))
   const takes = Object.values(tool.input.shape).some((schema) => meaningOf(schema).entity === entity)
   const { ask, further } = speechOf({ environment, tool })
   const ways = [...ask, ...further.ask.map((way) => withChoices(way, () => ''))]

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { entityKinds, meaningOf, type SpokenEnvironment } from '../../../servers/kernel/index.js'
-import { kindsGiven, type Node } from './graph.js'
+import { kindsGiven, type Node } from '../graph.js'
 
 const stated = new WeakMap<z.ZodType, ReadonlySet<string>>()
 const ofLookUp = new WeakMap<Node['tool'], ReadonlySet<string>>()

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../../rollout/reward/index.js'
 import type { Session, SpokenEnvironment } from '../../../servers/kernel/index.js'
-import type { Node } from './graph.js'
-import type { Way } from './references.js'
+import type { Node } from '../graph.js'
+import type { Way } from '../way.js'
 
 /** Opens the sessions of a task again, one per environment. */
 export type Open = (environment: SpokenEnvironment) => Session

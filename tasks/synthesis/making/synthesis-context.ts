@@ -1,15 +1,12 @@
-import type { Task } from '../../../rollout/episode/index.js'
 import type { Json } from '../../../rollout/reward/index.js'
-import {
-  SESSION_START,
-  type SeededRandom,
-  type SeedStateCache,
-  type SpokenEnvironment,
-} from '../../../servers/kernel/index.js'
-import type { DropReason, Drops, Example } from '../../dataset/example.js'
-import type { Profile, Split } from '../../dataset/profile.js'
+import type { SeededRandom, SeedStateCache, SpokenEnvironment } from '../../../servers/kernel/index.js'
+import type { Example } from '../../dataset/example.js'
+import type { Profile } from '../../dataset/profile.js'
+import type { Node, ToolGraph } from '../graph.js'
 import type { Moment, Persona, Speech } from '../wording/speech.js'
-import type { Node, ToolGraph } from './graph.js'
+import type { ObjectionName } from './objections.js'
+import type { TaskPlan } from './plan.js'
+import { TODAY } from './today.js'
 
 /** Context that all examples of a data set share. */
 export interface SynthesisContext {
@@ -26,45 +23,46 @@ export interface SynthesisContext {
   drawPersona(random: SeededRandom): Persona
   /** Returns the same person, with an occupation that fits these environments. */
   inEnvironments(persona: Persona, environments: readonly string[]): Persona
-  /** Requests of the demo's vocabulary that belong to no environment. */
-  smallTalk(random: SeededRandom): { readonly topic: string; readonly text: string }
   denotes(phrase: string, value: Json, today: string): boolean
 }
 
 /** Which example is wanted: everything about it follows from this and the context. */
-export interface Assignment {
+export interface Assignment extends TaskPlan {
   readonly index: number
-  readonly split: Split
-  readonly kind: Task['kind']
   /** The tool that the example is about. */
   readonly target: Node
   /** 0 at first; counts up when what came out was not kept. */
   readonly round: number
 }
 
-export interface Made {
-  readonly example: Example | null
-  readonly drops: Drops
+/** A candidate that was dropped: the objection, and the chain if there was one. */
+export interface Rejection {
+  readonly by: ObjectionName
+  readonly chain?: string
 }
 
-/**
- * Makes one candidate of its kind.
- * @returns  the example, or why it is missing; `other_split`: the drawn chain belongs to another split, which is no fault of the chain
- */
-export type Maker = (
-  assignment: Assignment,
-  environmentSeed: number,
-  context: SynthesisContext,
-  random: SeededRandom,
-) => Example | DropReason | 'other_split'
+export interface Made {
+  readonly example: Example | null
+  readonly rejected: readonly Rejection[]
+}
 
-/** The day on which every conversation takes place, YYYY-MM-DD. */
-export const TODAY = SESSION_START.slice(0, 10)
+/** One attempt at an example. */
+export interface Setting {
+  readonly assignment: Assignment
+  readonly environmentSeed: number
+  readonly context: SynthesisContext
+  readonly random: SeededRandom
+  /** Names of the chains of this state that earlier attempts tried, the newest last. */
+  readonly tried: Set<string>
+  /** Chains of which nothing came in other examples, see `spentName`. */
+  readonly spent: ReadonlySet<string>
+}
+
+/** Makes one candidate of its kind. @returns  the example, or why it is missing */
+export type Maker = (setting: Setting) => Example | ObjectionName
 
 /** Returns all that a speaker of this example knows in all of its turns. */
 export const momentOf = (
-  { split }: Assignment,
-  { profile }: SynthesisContext,
+  { assignment: { split }, context: { profile }, random }: Setting,
   persona: Persona,
-  random: SeededRandom,
 ): Omit<Moment, 'turn'> => ({ persona, today: TODAY, dated: profile.context, heldOut: split === 'held-out', random })

@@ -1,5 +1,12 @@
-import { entityKinds, requiredReferences, type Session, type SpokenEnvironment } from '../../../servers/kernel/index.js'
-import type { Node, ToolGraph } from './graph.js'
+import {
+  entityKinds,
+  hasEffect,
+  requiredReferences,
+  type Session,
+  type SpokenEnvironment,
+} from '../../../servers/kernel/index.js'
+import type { Node, ToolGraph } from '../graph.js'
+import { itemAt } from '../item-at.js'
 import type { Open, Step } from './step.js'
 
 /** A row of an environment by table and key. */
@@ -16,10 +23,6 @@ interface Done {
   readonly step: Step
   readonly changes: ReadonlyMap<RowName, Change>
 }
-
-/** Verbs of tools that put an end to what was made: a row of it often stays, with another status. */
-const ENDING =
-  /^(cancel|close|decline|delete|discard|dismiss|drop|leave|recall|release|remove|reopen|revoke|trash|un[a-z]+|void|withdraw)_/
 
 /** Two steps of a chain, by index, of which the later takes back what the earlier did. */
 export interface Undoing {
@@ -94,24 +97,23 @@ export function isIdle(steps: readonly Step[], open: Open): boolean {
  */
 export function leadsOnlyBack(node: Node, graph: ToolGraph): boolean {
   const own = graph.fromWithin(node)
-  return (
-    graph.into(node).length === 0 && own.every(({ to }) => ENDING.test(to.tool.name) || /^re[a-z]+_/.test(to.tool.name))
-  )
+  return graph.into(node).length === 0 && own.every(({ to }) => hasEffect(to, 'ends') || hasEffect(to, 'renews'))
 }
 
 function takesBack(
-  { tool, args }: Step,
+  step: Step,
   changes: ReadonlyMap<RowName, Change>,
   rows: Rows,
   { step: { output }, changes: earlier }: Done,
 ): boolean {
-  const named = new Set(Object.values(args))
+  const named = new Set(Object.values(step.args))
+  const ends = hasEffect(step, 'ends')
   const stated = Object.values(output)
   return [...earlier].some(([name, { before, after }]) => {
     const now = rows.get(name)
-    if (!before) return ENDING.test(tool.name) && stated.includes(keyOf(name)) && (!now || named.has(keyOf(name)))
+    if (!before) return ends && stated.includes(keyOf(name)) && (!now || named.has(keyOf(name)))
     // Nobody sends an invoice and voids it, or moves a meeting and calls it off, in one breath.
-    if (ENDING.test(tool.name) && named.has(keyOf(name))) return true
+    if (ends && named.has(keyOf(name))) return true
     if (!changes.has(name)) return false
     if (!after || !now) return now !== undefined && !makes(earlier)
     const changed = Object.keys(after).filter((field) => !isSame(before[field], after[field]))
@@ -129,8 +131,12 @@ const isSame = (a: unknown, b: unknown): boolean => a === b || JSON.stringify(a)
 export function changesBetween(before: Session, after: Session): Map<RowName, Change> {
   const changes = new Map<RowName, Change>()
   for (const [table, { key }] of Object.entries(before.seedState.environment.tables)) {
-    const old = new Map(before.db[table]!.list().map((row) => [row[key] as string, row]))
-    for (const row of after.db[table]!.list()) {
+    const old = new Map(
+      itemAt(before.db, table)
+        .list()
+        .map((row) => [row[key] as string, row]),
+    )
+    for (const row of itemAt(after.db, table).list()) {
       const known = old.get(row[key] as string)
       old.delete(row[key] as string)
       if (known !== row) changes.set(`${table} ${row[key]}`, { before: known, after: row })

@@ -1,10 +1,11 @@
 import type { JsonObject } from '../../../rollout/reward/index.js'
 import type { DeclineRule } from '../../../servers/kernel/index.js'
 import type { Exchange, Origin, ReferenceCall } from '../../dataset/example.js'
+import { itemAt } from '../item-at.js'
+import type { Way } from '../way.js'
 import { agree, answerToRuled, declineAgain, insistOnRuled, leave, withdraw } from '../wording/domain-rule-words.js'
 import type { Ask, Mentioned, Moment, Said, Speech } from '../wording/speech.js'
 import type { Script, Turn } from './conversation-script.js'
-import type { Way } from './references.js'
 import type { StatedStep } from './state-references.js'
 
 /** A conversation in words, with the evidence for every argument. */
@@ -37,12 +38,12 @@ export function putIntoWords(script: Script, speech: Speech, moment: Omit<Moment
     if (!spoken) return null
     for (const { step, phrases, mentions, skip } of spoken.evidence) {
       for (const [field, said] of mentions) {
-        const origin = origins[step]![field]
-        if (origin?.from === 'result') origins[step]![field] = { ...origin, said: { turn: index, ...said } }
+        const origin = itemAt(origins, step)[field]
+        if (origin?.from === 'result') itemAt(origins, step)[field] = { ...origin, said: { turn: index, ...said } }
       }
       for (const [field, phrase] of phrases) {
-        if (field === skip || origins[step]![field]?.from === 'result') continue
-        origins[step]![field] = { from: 'user', turn: index, phrase }
+        if (field === skip || itemAt(origins, step)[field]?.from === 'result') continue
+        itemAt(origins, step)[field] = { from: 'user', turn: index, phrase }
       }
     }
     for (const step of turn.steps) turnOf[step] = index
@@ -77,11 +78,11 @@ const isObstacle = (turn: Turn | undefined): boolean => turn?.failed !== undefin
 
 /** What the assistant said last. */
 function understoodBefore({ steps, turns }: Script, index: number): NonNullable<Moment['after']> {
-  const { says, steps: taken } = turns[index - 1]!
+  const { says, steps: taken } = itemAt(turns, index - 1)
   if (says === 'vague') return 'question'
   if (isObstacle(turns[index - 1])) return 'obstacle'
   const last = taken.at(-1)
-  return last !== undefined && steps[last]!.tool.annotations.readOnly ? 'found' : 'changed'
+  return last !== undefined && itemAt(steps, last).tool.annotations.readOnly ? 'found' : 'changed'
 }
 
 /** Whether something is asked for once more that cannot be done then. */
@@ -156,7 +157,7 @@ function speak(
 }
 
 export function askOf(steps: readonly StatedStep[], index: number, { silent }: Pick<Script, 'silent'>): Ask {
-  const { environment, tool, args, bindings } = steps[index]!
+  const { environment, tool, args, bindings } = itemAt(steps, index)
   const references = new Map(bindings.map(({ field, way }) => [field, way]))
   return { environment, tool, args, references, ...(silent.has(index) ? { silent: true } : {}) }
 }
@@ -173,9 +174,9 @@ export function callOf({ environment, tool, args, output }: StatedStep, truth: n
 }
 
 function callsOf({ steps: taken, failed }: Turn, steps: readonly StatedStep[]): ReferenceCall[] {
-  const calls = taken.map((index) => callOf(steps[index]!, index))
+  const calls = taken.map((index) => callOf(itemAt(steps, index), index))
   if (!failed) return calls
-  const { environment, tool } = steps[failed.step]!
+  const { environment, tool } = itemAt(steps, failed.step)
   const attempt: ReferenceCall = {
     environment: environment.name,
     name: tool.name,
@@ -194,7 +195,7 @@ function answer(turn: Turn, steps: readonly StatedStep[], script: Script, speech
   if (turn.says === 'insisted') return declineAgain(turn.about.rule as DeclineRule, at)
   const done = turn.steps.map((index) => ({
     ask: askOf(steps, index, script),
-    output: steps[index]!.output as JsonObject,
+    output: itemAt(steps, index).output as JsonObject,
   }))
   const isStated = done.some(({ ask }) => !ask.silent)
   const first = isStated ? `${speech.report(done, { ...at, goesOn: true })} ` : ''
@@ -230,11 +231,12 @@ function meaning(way: Way): string {
 /** A step that nobody asked for takes its values from what was said about the step that it serves. */
 function fillFromOthers(steps: readonly StatedStep[], { silent }: Script, origins: Record<string, Origin>[]): void {
   for (const index of silent) {
-    for (const [field, value] of Object.entries(steps[index]!.args)) {
-      if (origins[index]![field]) continue
+    for (const [field, value] of Object.entries(itemAt(steps, index).args)) {
+      if (itemAt(origins, index)[field]) continue
       for (const [j, other] of steps.entries()) {
-        const [twin] = Object.entries(other.args).find(([name, known]) => known === value && origins[j]![name]) ?? []
-        if (twin !== undefined && j !== index) origins[index]![field] = origins[j]![twin]!
+        const [twin] =
+          Object.entries(other.args).find(([name, known]) => known === value && itemAt(origins, j)[name]) ?? []
+        if (twin !== undefined && j !== index) itemAt(origins, index)[field] = itemAt(itemAt(origins, j), twin)
       }
     }
   }

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Json } from '../../../rollout/reward/index.js'
 import type { Environment } from '../../../servers/kernel/index.js'
 import type { Example, ReferenceCall } from '../../dataset/example.js'
+import { itemAt } from '../item-at.js'
 import { facingAt, factsIn, figuresIn, phraseFor, placeOf, referencesIn, unitAfter } from './phrases.js'
 import { keysOf, textsIn } from './results.js'
 
@@ -62,7 +63,7 @@ export function briefOf(example: Example, today: string, catalogue: ReadonlyMap<
     return {
       user,
       assistant,
-      needs: needs[turn]!,
+      needs: itemAt(needs, turn),
       frozen: frozen.has(turn),
       reports: apartFrom([
         ...figuresIn(assistant),
@@ -84,7 +85,7 @@ function laterValues({ task, origins }: Example): { turn: number; value: Json; p
   return origins.flatMap((fields, call) =>
     Object.entries(fields).flatMap(([field, origin]) =>
       origin.from === 'user'
-        ? [{ turn: origin.turn, value: task.groundTruth[call]!.arguments[field]!, phrase: origin.phrase }]
+        ? [{ turn: origin.turn, value: itemAt(itemAt(task.groundTruth, call).arguments, field), phrase: origin.phrase }]
         : [],
     ),
   )
@@ -95,8 +96,8 @@ function neededIn(example: Example, today: string): { needs: Need[][]; frozen: S
   const needs: Need[][] = exchanges.map(() => [])
   const frozen = new Set<number>()
   const add = (turn: number, phrase: string, call: number | null): void => {
-    const known = needs[turn]!.some((need) => need.call === call && need.phrase.startsWith(phrase))
-    if (!known) needs[turn]!.push(needFor(exchanges[turn]!.user, phrase, call))
+    const known = itemAt(needs, turn).some((need) => need.call === call && need.phrase.startsWith(phrase))
+    if (!known) itemAt(needs, turn).push(needFor(itemAt(exchanges, turn).user, phrase, call))
   }
   for (const [call, fields] of origins.entries()) {
     for (const origin of Object.values(fields)) {
@@ -104,7 +105,7 @@ function neededIn(example: Example, today: string): { needs: Need[][]; frozen: S
       if (origin.from !== 'result' || origin.phrase === '') continue
       // A reference stands in the turn that asks for the call, or in an earlier one that left something open.
       const asked = exchanges.findLastIndex(
-        ({ user }, turn) => turn <= task.groundTruth[call]!.turn && placeOf(user, origin.phrase) >= 0,
+        ({ user }, turn) => turn <= itemAt(task.groundTruth, call).turn && placeOf(user, origin.phrase) >= 0,
       )
       if (asked >= 0) add(asked, origin.phrase, call)
     }
@@ -121,7 +122,7 @@ function neededIn(example: Example, today: string): { needs: Need[][]; frozen: S
   for (const [turn, { user }] of exchanges.entries()) {
     const shown = exchanges.slice(0, turn + 1).flatMap(textsIn)
     const named = shown.filter((text) => /[\p{Lu}\p{N} ]/u.test(text) && placeOf(user, text) >= 0)
-    const given = needs[turn]!.map(({ phrase }) => phrase)
+    const given = itemAt(needs, turn).map(({ phrase }) => phrase)
     for (const phrase of apartFrom([...factsIn(user), ...referencesIn(user), ...named], given)) add(turn, phrase, null)
   }
   return { needs, frozen }

@@ -1,4 +1,5 @@
 import { asksFor } from '../../../rollout/episode/index.js'
+import { itemAt } from '../item-at.js'
 import type { Brief, Need, TurnBrief } from './brief.js'
 import type { Objection, Problem } from './errors.js'
 import { LENGTH } from './limits.js'
@@ -23,7 +24,7 @@ export function problemsIn(words: readonly TurnWords[], brief: Brief): Problem[]
       kind,
       detail: `turn ${i + 1}: ${detail}`.slice(0, 300),
     })
-    const of = brief.turns[i]!
+    const of = itemAt(brief.turns, i)
     const user = formOf(turn.user, of.user, LENGTH.userExtra).map(([kind, detail]) =>
       say(kind, `the user's words ${detail}`),
     )
@@ -187,7 +188,7 @@ const plain = (text: string): string =>
 function isUnchanged(words: readonly TurnWords[], { turns }: Brief): boolean {
   const free = turns.some(({ frozen }) => !frozen)
   return words.every(({ user, assistant }, i) => {
-    const draft = turns[i]!
+    const draft = itemAt(turns, i)
     return plain(user) === plain(draft.user) && (free || plain(assistant) === plain(draft.assistant))
   })
 }

@@ -1,4 +1,5 @@
 import type { Json } from '../../../rollout/reward/index.js'
+import { itemAt } from '../item-at.js'
 import { denotes } from '../wording/denotes.js'
 
 const WORD = /[\p{L}\p{N}]/u
@@ -17,7 +18,7 @@ export function placeOf(text: string, phrase: string, start = 0): number {
 
 function standsAlone(text: string, from: number, to: number): boolean {
   const [before, after] = [text.slice(Math.max(0, from - 2), from), text.slice(to, to + 2)]
-  const [first, last] = [text[from]!, text[to - 1]!]
+  const [first, last] = [itemAt(text, from), itemAt(text, to - 1)]
   if (WORD.test(first) && WORD.test(before.slice(-1))) return false
   if (WORD.test(last) && WORD.test(after.slice(0, 1))) return false
   if (/\d/.test(first) && /\d[.,:/-]$/.test(before)) return false
@@ -36,8 +37,8 @@ function* stretches(text: string, most: number): Generator<Stretch> {
   const words = [...text.matchAll(/\S+/g)]
   for (let i = 0; i < words.length; i++) {
     for (let k = i; k < Math.min(words.length, i + most); k++) {
-      const start = words[i]!.index
-      const raw = text.slice(start, words[k]!.index + words[k]![0].length)
+      const start = itemAt(words, i).index
+      const raw = text.slice(start, itemAt(words, k).index + itemAt(words, k)[0].length)
       const lead = /^["'“‘(]*/.exec(raw)![0].length
       const inner = raw.slice(lead).replace(/["'”’).,;:!?]+$/, '')
       if (inner !== '') yield { text: inner, start: start + lead }

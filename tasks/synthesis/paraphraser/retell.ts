@@ -1,6 +1,7 @@
 import { EpisodeError, nameTask, parseTask, type TaskBody } from '../../../rollout/episode/index.js'
 import { type JsonObject, readText, statesValue } from '../../../rollout/reward/index.js'
 import type { Example } from '../../dataset/example.js'
+import { itemAt } from '../item-at.js'
 import { argumentsAreTraceable } from '../making/filters.js'
 import { denotes } from '../wording/denotes.js'
 import type { TurnWords } from './check.js'
@@ -15,13 +16,13 @@ export function retell(example: Example, words: readonly TurnWords[], today: str
   const { id: _, facts = [], ...body } = example.task
   const exchanges = example.exchanges.map((exchange, i) => ({
     ...exchange,
-    user: words[i]!.user,
-    assistant: words[i]!.assistant,
+    user: itemAt(words, i).user,
+    assistant: itemAt(words, i).assistant,
   }))
   const turns = exchanges.map(({ user }) => user)
   try {
     const understood = exchanges.map(({ assistant }) => readText(assistant))
-    const stated = facts.filter(({ turn, value }) => statesValue(understood[turn]!, value))
+    const stated = facts.filter(({ turn, value }) => statesValue(itemAt(understood, turn), value))
     const task = parseTask(
       nameTask({ ...body, turns, ...(stated.length > 0 ? { facts: stated } : {}) } satisfies TaskBody),
     )

@@ -1,5 +1,6 @@
 import canonicalize from 'canonicalize'
 import type { Example } from '../../dataset/example.js'
+import { itemAt } from '../item-at.js'
 
 /** Two examples whose calls agree more than this are duplicates (paper, section 3.2). */
 export const MAX_JACCARD = 0.7
@@ -27,12 +28,6 @@ export function traitsOf({ task }: Example): Set<string> {
   return traits
 }
 
-/** Returns the Jaccard similarity of two sets. */
-export const jaccard = (a: ReadonlySet<string>, b: ReadonlySet<string>): number => {
-  const shared = [...a].filter((trait) => b.has(trait)).length
-  return shared === 0 ? 0 : shared / (a.size + b.size - shared)
-}
-
 /** Index of the kept examples that finds similar ones quickly. */
 export interface DuplicateIndex {
   /** Keeps the example unless it is a duplicate of one that was kept. @returns whether it was kept */
@@ -52,7 +47,7 @@ export function createDuplicateIndex(): DuplicateIndex {
         for (const other of postings.get(trait) ?? []) shared.set(other, (shared.get(other) ?? 0) + 1)
       }
       for (const [other, count] of shared) {
-        if (count / (traits.size + sizes[other]! - count) > MAX_JACCARD) return false
+        if (count / (traits.size + itemAt(sizes, other) - count) > MAX_JACCARD) return false
       }
       const place = sizes.push(traits.size) - 1
       for (const trait of traits) {

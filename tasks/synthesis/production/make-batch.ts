@@ -1,6 +1,7 @@
 import { admitEnvironments } from '../../../servers/catalogue.js'
 import { speechSha256 } from '../../../servers/load-speech.js'
-import { nodeName } from '../making/graph.js'
+import { nodeName } from '../graph.js'
+import { valueAt } from '../item-at.js'
 import { makeExample } from '../making/make-example.js'
 import { contextOf, type Recipe, SynthesisError } from '../making/recipe.js'
 import type { Assignment, Made, SynthesisContext } from '../making/synthesis-context.js'
@@ -10,6 +11,8 @@ export type PlainAssignment = Omit<Assignment, 'target'> & { readonly target: st
 
 export interface Batch {
   readonly recipe: Recipe
+  /** Chains of which nothing came in earlier batches. */
+  readonly spent: readonly string[]
   readonly assignments: readonly PlainAssignment[]
 }
 
@@ -23,7 +26,7 @@ let kept: { readonly recipe: string; readonly context: SynthesisContext } | unde
  * Makes the examples of a batch in a worker thread. Workers cache only values that follow from the recipe, so all workers give the same
  * result.
  */
-export default async function makeBatch({ recipe, assignments }: Batch): Promise<BatchResult[]> {
+export default async function makeBatch({ recipe, spent, assignments }: Batch): Promise<BatchResult[]> {
   const name = JSON.stringify(recipe)
   if (kept?.recipe !== name) {
     await admitOutside(recipe)
@@ -31,9 +34,10 @@ export default async function makeBatch({ recipe, assignments }: Batch): Promise
   }
   const { context } = kept
   const nodes = new Map(context.graph.nodes.map((node) => [nodeName(node), node]))
+  const known = new Set(spent)
   return assignments.map((assignment) => ({
     index: assignment.index,
-    ...makeExample({ ...assignment, target: nodes.get(assignment.target)! }, context),
+    ...makeExample({ ...assignment, target: valueAt(nodes, assignment.target) }, context, known),
   }))
 }
 

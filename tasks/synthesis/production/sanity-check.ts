@@ -3,6 +3,7 @@ import { type JsonObject, type LoggedCall, PAPER, solvedExactly } from '../../..
 import { takesArguments } from '../../../servers/kernel/index.js'
 import type { Example } from '../../dataset/example.js'
 import type { SanityResult } from '../../dataset/index.js'
+import { itemAt } from '../item-at.js'
 
 /** Policy of known quality: returns its calls, or `null` if the policy does not apply to the example. */
 type Policy = (example: Example) => readonly Call[] | null
@@ -21,13 +22,13 @@ const POLICIES: readonly (readonly [name: string, policy: Policy])[] = [
   ['a call where none is right', ({ task }) => (task.groundTruth.length === 0 ? [aCall(task)] : null)],
 ]
 
-const aCall = ({ toolset }: Example['task']): Call => ({ name: toolset[0]!.tool, arguments: {} })
+const aCall = ({ toolset }: Example['task']): Call => ({ name: itemAt(toolset, 0).tool, arguments: {} })
 
 function withChangedValue(calls: readonly Call[]): Call[] | null {
   const at = calls.findIndex((call) => Object.keys(call.arguments).length > 0)
   if (at < 0) return null
-  const call = calls[at]!
-  const [field, value] = Object.entries(call.arguments)[0]!
+  const call = itemAt(calls, at)
+  const [field, value] = itemAt(Object.entries(call.arguments), 0)
   const changed = typeof value === 'number' ? value + 1 : `${JSON.stringify(value)}?`
   return calls.map((each, i) => (i === at ? { ...each, arguments: { ...call.arguments, [field]: changed } } : each))
 }
@@ -35,9 +36,9 @@ function withChangedValue(calls: readonly Call[]): Call[] | null {
 function withBrokenOrder(calls: Example['task']['groundTruth']): Call[] | null {
   const at = calls.findIndex(({ after }) => after.length > 0)
   if (at < 0) return null
-  const before = calls[at]!.after[0]!
+  const before = itemAt(itemAt(calls, at).after, 0)
   const rest = calls.filter((_, i) => i !== at)
-  return [...rest.slice(0, before), calls[at]!, ...rest.slice(before)]
+  return [...rest.slice(0, before), itemAt(calls, at), ...rest.slice(before)]
 }
 
 function withOtherTool({ task }: Example): Call[] | null {
@@ -72,7 +73,7 @@ export function createSanityCheck(catalogue: Catalogue): SanityCheck {
         const { total } = PAPER.score(scored, log)
         if (i === 0) best = total
         else if (!(total < best)) blind++
-        const sum = sums[i]!
+        const sum = itemAt(sums, i)
         sum.examples++
         sum.reward += total
         sum.solved += solvedExactly(example.task.groundTruth, log) ? 1 : 0

@@ -1,3 +1,4 @@
+import { itemAt, lastOf } from '../item-at.js'
 import { compared } from './superlatives.js'
 import type { SeenCall, ShownList, Thing, Transcript } from './transcript.js'
 
@@ -28,7 +29,7 @@ export function resolve(mention: Mention, transcript: Transcript): string | unde
   const measure = compared(words, mention.noun)
   if (measure) {
     const list = listMeant(mention, before, transcript, { unseen: true, cut: false })
-    return list && onlyKey(measure(list.map(({ row }) => row)).map((i) => list[i]!))
+    return list && onlyKey(measure(list.map(({ row }) => row)).map((i) => itemAt(list, i)))
   }
   const place = ordinalIn(words)
   if (place !== undefined) {
@@ -72,7 +73,7 @@ const ofKind = (entity: string, things: readonly Thing[]): Thing[] => things.fil
 
 function onlyKey(things: readonly Thing[]): string | undefined {
   const keys = new Set(things.map(({ key }) => key))
-  return keys.size === 1 ? things[0]!.key : undefined
+  return keys.size === 1 ? itemAt(things, 0).key : undefined
 }
 
 /** The thing that is called by its name, or by a key that people say. The longest name that fits is the one that is said. */
@@ -156,7 +157,7 @@ function callNamed({ call: wanted }: Mention, { turns }: Transcript): SeenCall |
 /** Whether the assistant told of every one of the things, in this order. */
 function isShown(things: readonly Thing[], turn: number, { turns, userSeesResults }: Transcript): boolean {
   if (userSeesResults) return true
-  const stated = turns[turn]!.assistant
+  const stated = itemAt(turns, turn).assistant
   let from = 0
   return things.every(({ label, key }) => {
     const places = [label, key].flatMap((name) => (name === undefined ? [] : [stated.indexOf(name, from)]))
@@ -170,9 +171,9 @@ function isShown(things: readonly Thing[], turn: number, { turns, userSeesResult
 function lastMentioned(mention: Mention, before: readonly Placed[], transcript: Transcript): string | undefined {
   const { entity, turn, noun } = mention
   const pronoun = /^(it|them|that one)$/.test(mention.words.toLowerCase())
-  if (!pronoun && !mention.words.toLowerCase().includes(noun.split(' ').at(-1)!)) return undefined
+  if (!pronoun && !mention.words.toLowerCase().includes(lastOf(noun.split(' ')))) return undefined
   for (let i = before.length - 1; i >= 0; i--) {
-    const { call, turn: then } = before[i]!
+    const { call, turn: then } = itemAt(before, i)
     const things = ofKind(entity, [...call.named, ...call.shown])
     if (things.length === 0) {
       // A pronoun reaches back to what was just done, no farther, but past what is looked up for the call itself.
@@ -207,10 +208,10 @@ function isUnderstood({ label, key }: Thing, until: number, { turns, userSeesRes
 function isAnnounced(things: readonly Thing[], { turn, at, noun }: Mention, { turns }: Transcript): boolean {
   const said = [
     ...turns.slice(0, turn).flatMap(({ user, assistant }) => [user, assistant]),
-    turns[turn]!.user.slice(0, at),
+    itemAt(turns, turn).user.slice(0, at),
   ].join('\n')
   if (things.some(({ label, key }) => [label, key].some((name) => name !== undefined && holdsName(said, name))))
     return true
-  const head = noun.split(' ').at(-1)!.replace(/y$|f$/, '')
+  const head = lastOf(noun.split(' ')).replace(/y$|f$/, '')
   return new RegExp(`\\b${head}`, 'i').test(said) || (/person$/.test(noun) && /\bpeople\b/i.test(said))
 }

@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from '../../../rollout/reward/index.js'
+import { itemAt } from '../item-at.js'
 
 /** What a comparison looks at, by words that people use for it. */
 const LOW: Readonly<Record<string, readonly string[]>> = {
@@ -13,17 +14,17 @@ const LOW: Readonly<Record<string, readonly string[]>> = {
   shortest: ['duration', 'minutes'],
 }
 const HIGH: Readonly<Record<string, readonly string[]>> = {
-  'most expensive': LOW.cheapest!,
-  priciest: LOW.cheapest!,
-  largest: LOW.smallest!,
-  biggest: LOW.smallest!,
-  'best rated': LOW['worst rated']!,
-  'top rated': LOW['worst rated']!,
-  farthest: LOW.nearest!,
-  latest: LOW.earliest!,
-  newest: LOW.oldest!,
-  'most recent': LOW.oldest!,
-  longest: LOW.shortest!,
+  'most expensive': itemAt(LOW, 'cheapest'),
+  priciest: itemAt(LOW, 'cheapest'),
+  largest: itemAt(LOW, 'smallest'),
+  biggest: itemAt(LOW, 'smallest'),
+  'best rated': itemAt(LOW, 'worst rated'),
+  'top rated': itemAt(LOW, 'worst rated'),
+  farthest: itemAt(LOW, 'nearest'),
+  latest: itemAt(LOW, 'earliest'),
+  newest: itemAt(LOW, 'oldest'),
+  'most recent': itemAt(LOW, 'oldest'),
+  longest: itemAt(LOW, 'shortest'),
 }
 /** People say `end` for `ends` and `expiry date` for `expires`: fields of a row by words that need not be their names. */
 const FIELDS: Readonly<Record<string, readonly string[]>> = {
@@ -66,8 +67,8 @@ export type Measure = (rows: readonly JsonObject[]) => number[]
 export function compared(words: string, noun: string): Measure | undefined {
   const spelled = /\bwith (?:the )?(lowest|highest|earliest|latest|fewest|most) (.+)$/.exec(words)
   if (spelled) {
-    const low = /lowest|earliest|fewest/.test(spelled[1]!)
-    const said = spelled[2]!
+    const low = /lowest|earliest|fewest/.test(itemAt(spelled, 1))
+    const said = itemAt(spelled, 2)
     const names = FIELDS[said] ?? [said.replaceAll(' ', '_')]
     return (rows) => extremes(rows, (field) => names.includes(field), low)
   }
@@ -83,9 +84,9 @@ function extremes(rows: readonly JsonObject[], isMeant: (field: string) => boole
   const meant = Object.keys(rows[0] ?? {}).filter((field) => isMeant(field) && isOrdered(rows, field))
   // Of days and times of day, the days decide, whether they are what is compared or stand beside it.
   const isDay = (field: string): boolean => rows.every((row) => /^\d{4}-/.test(String(row[field])))
-  const isTime = (field: string): boolean => /^\d{2}:/.test(String(rows[0]![field]))
+  const isTime = (field: string): boolean => /^\d{2}:/.test(String(itemAt(rows, 0)[field]))
   const differ = Object.keys(rows[0] ?? {}).some(
-    (field) => isDay(field) && rows.some((row) => row[field] !== rows[0]![field]),
+    (field) => isDay(field) && rows.some((row) => row[field] !== itemAt(rows, 0)[field]),
   )
   const days = meant.filter(isDay)
   const fields = days.length > 0 ? days : meant.filter((field) => !(differ && isTime(field)))
@@ -99,7 +100,7 @@ function extremes(rows: readonly JsonObject[], isMeant: (field: string) => boole
 }
 
 const isOrdered = (rows: readonly JsonObject[], field: string): boolean => {
-  const kind = typeof rows[0]![field]
+  const kind = typeof itemAt(rows, 0)[field]
   return rows.every((row) => typeof row[field] === kind && isComparable(row[field]))
 }
 

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { Json, JsonObject } from '../../../rollout/reward/index.js'
 import { type Environment, meaningOf, type ToolDefinition } from '../../../servers/kernel/index.js'
 import type { Example } from '../../dataset/example.js'
+import { valueAt } from '../item-at.js'
 
 /** A thing that a result or a call speaks of. */
 export interface Thing {
@@ -52,8 +53,8 @@ export function transcriptOf({ exchanges, speech }: Conversation, catalogue: Cat
       user,
       assistant,
       calls: calls.map(({ environment: name, name: toolName, arguments: args, response, ok, truth }) => {
-        const environment = catalogue.get(name)!
-        const tool = environment.toolsByName.get(toolName)!
+        const environment = valueAt(catalogue, name)
+        const tool = valueAt(environment.toolsByName, toolName)
         const output = ok ? (JSON.parse(response) as JsonObject) : {}
         return { truth, readOnly: tool.annotations.readOnly, ...readCall(environment, tool, args, output) }
       }),

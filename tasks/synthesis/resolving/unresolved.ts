@@ -1,5 +1,6 @@
 import { type Environment, meaningOf } from '../../../servers/kernel/index.js'
 import type { Example } from '../../dataset/example.js'
+import { itemAt, valueAt } from '../item-at.js'
 import { resolve } from './resolve.js'
 import { transcriptOf } from './transcript.js'
 
@@ -26,9 +27,9 @@ export function unresolvedIn(
     Object.entries(fields).flatMap(([field, origin]): Unresolved[] => {
       if (origin.from !== 'result' || !origin.said) return []
       const { environment: name } = calls.find(({ truth }) => truth === call)!
-      const environment = catalogue.get(name)!
-      const truth = task.groundTruth[call]!
-      const { entity } = meaningOf(environment.toolsByName.get(truth.name)!.input.shape[field]!)
+      const environment = valueAt(catalogue, name)
+      const truth = itemAt(task.groundTruth, call)
+      const { entity } = meaningOf(itemAt(valueAt(environment.toolsByName, truth.name).input.shape, field))
       if (entity === undefined) return []
       const noun = environment.entities[entity]?.noun ?? entity.replaceAll('_', ' ')
       const wanted = truth.arguments[field] as string

@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import type { Json } from '../../../rollout/reward/index.js'
+import { itemAt } from '../item-at.js'
 import { isDate, isTime } from './dates.js'
 import type { Ask, Moment, Persona, Said } from './speech.js'
 import { joined, type TextSpan, textOf, word } from './text-span.js'
@@ -86,7 +87,8 @@ const CORRECT: Forms = {
 }
 
 export function supply(ask: Ask, field: string, moment: Moment): Said {
-  const isDecided = isOpenToChoice(ask.args[field]!, ask.tool.input.shape[field]!) && moment.random.chance(0.5)
+  const isDecided =
+    isOpenToChoice(itemAt(ask.args, field), itemAt(ask.tool.input.shape, field)) && moment.random.chance(0.5)
   return answer(isDecided ? DECIDE : SUPPLY, ask, field, moment)
 }
 /**
@@ -108,7 +110,7 @@ const INSTEAD: Forms = {
 
 function answer(forms: Forms, { tool, args }: Ask, field: string, moment: Moment): Said {
   const manner = mannerOf(moment.persona)
-  const value = args[field]!
+  const value = itemAt(args, field)
   const form = moment.random.pick(forms[manner.register])
   const [before, after] = form.split('#') as [string, string]
   const quote = isFreeText(value, field) ? '"' : ''

@@ -6,6 +6,7 @@ import {
   meaningOf,
   type ToolDefinition,
 } from '../../../servers/kernel/index.js'
+import { itemAt } from '../item-at.js'
 import { askedFor, choicesOf } from './field-words.js'
 
 /** Words that say nothing of what is asked for; those of general questions among them. */
@@ -73,8 +74,8 @@ export const CONFIRMING = [
 
 /** The words in which an assistant can ask for a field, the plainest first. */
 export function wordsFor(environment: Environment, tool: ToolDefinition, field: string): string[] {
-  const schema = tool.input.shape[field]!
-  const asked = askedFor(environment, tool, field).split(',')[0]!
+  const schema = itemAt(tool.input.shape, field)
+  const asked = itemAt(askedFor(environment, tool, field).split(','), 0)
   const { entity } = meaningOf(schema)
   const noun = entity === undefined ? undefined : environment.entities[entity]?.noun
   const names = [asked, noun ?? '', field.replaceAll('_', ' ')].map(plain).filter((text) => text !== '')

@@ -1,4 +1,5 @@
 import { isOptional, meaningOf, type SeededRandom } from '../../../servers/kernel/index.js'
+import { itemAt } from '../item-at.js'
 import { askedFor, choicesOf, isNameAsKey, listed, nameOf } from './field-words.js'
 import { PEOPLE } from './referring.js'
 import type { Ask, Moment } from './speech.js'
@@ -62,7 +63,7 @@ const FINDING = ['What is the # that I should look for?', 'Sure. What #?', 'Whic
 
 function questionFor(words: string, field: string, ask: Ask, random: SeededRandom): string {
   const { tool } = ask
-  if (meaningOf(tool.input.shape[field]!).entity !== undefined) return random.pick(WHICH).replace('#', words)
+  if (meaningOf(itemAt(tool.input.shape, field)).entity !== undefined) return random.pick(WHICH).replace('#', words)
   const looks = tool.annotations.readOnly
   if (words === 'subject' && !looks) return 'What should the subject be?'
   if (/^(name|title|new name|subject)$/.test(words)) {
@@ -102,11 +103,11 @@ const OPEN_QUESTIONS = [
 export function question(ask: Ask, field: string | undefined, moment: Moment): string {
   const { random } = moment
   const { environment, tool } = ask
-  const what = (name: string): string => askedFor(environment, tool, name).split(',')[0]!
+  const what = (name: string): string => itemAt(askedFor(environment, tool, name).split(','), 0)
   if (field === undefined) {
     const required = Object.entries(tool.input.shape).filter(([, schema]) => !isOptional(schema))
     const wanted = required.map(([name]) => `the ${what(name)}`)
-    if (required.length === 1) return question(ask, required[0]![0], moment)
+    if (required.length === 1) return question(ask, itemAt(required, 0)[0], moment)
     return wanted.length === 0 || wanted.length > MAX_WANTED
       ? random.pick(OPEN_QUESTIONS)
       : random.pick(DETAILS).replace('#', listed(wanted))

@@ -1,8 +1,9 @@
 import type { z } from 'zod'
 import type { Json } from '../../../rollout/reward/index.js'
 import { type EntitySpec, entityKinds, meaningOf, speechOf, withChoices } from '../../../servers/kernel/index.js'
-import type { Node } from '../making/graph.js'
-import type { Way } from '../making/references.js'
+import type { Node } from '../graph.js'
+import { itemAt } from '../item-at.js'
+import type { Way } from '../way.js'
 import { singular } from './field-words.js'
 import { type Context, PEOPLE, refer } from './referring.js'
 import { speaksOfSeveral } from './several.js'
@@ -18,7 +19,7 @@ import { clauseWithout } from './withheld.js'
  * @returns `undefined` when none of the tool's clauses can carry it
  */
 export function clauseOf(asks: readonly Ask[], index: number, manner: Manner, moment: Moment): TextSpan[] | undefined {
-  const ask = asks[index]!
+  const ask = itemAt(asks, index)
   const earlier = asks.slice(0, index)
   const { args, withheld } = ask
   const given = new Set(Object.keys(args).filter((field) => field !== withheld))
@@ -55,7 +56,7 @@ function kindsTakenOf({ environment, tool }: Ask, later: readonly Ask[]): Taken[
   const found = entityKinds(tool.output)
   return later.flatMap((other) =>
     [...other.references].flatMap(([field, way]) => {
-      const { entity } = meaningOf(other.tool.input.shape[field]!)
+      const { entity } = meaningOf(itemAt(other.tool.input.shape, field))
       if (way.how === 'value' || other.environment !== environment || entity === undefined || !found.has(entity))
         return []
       const kind = environment.entities[entity]
@@ -80,7 +81,7 @@ function sayable(template: string, given: ReadonlySet<string>, withheld: string 
 /** Keeps the bracketed parts whose fields are all given. */
 function resolve(template: string, given: ReadonlySet<string>): string {
   return template.replaceAll(/\[([^\]]*)\]/g, (_, part: string) =>
-    [...part.matchAll(/\{([^}]*)\}/g)].every(([, field]) => given.has(field!)) ? part : '',
+    [...part.matchAll(/\{([^}]*)\}/g)].every(([, field]) => given.has(field ?? '')) ? part : '',
   )
 }
 
@@ -112,13 +113,13 @@ function filled(
   const parts = template.split(/\{([^}]*)\}/)
   const spans: TextSpan[] = []
   for (let i = 0; i < parts.length; i += 2) {
-    let before = parts[i]!
+    let before = itemAt(parts, i)
     const field = parts[i + 1]
     if (field === undefined) {
       spans.push(word(before))
       break
     }
-    if (ask.args[field] === 1) parts[i + 2] = parts[i + 2]!.replace(COUNTED, (nouns) => singular(nouns))
+    if (ask.args[field] === 1) parts[i + 2] = itemAt(parts, i + 2).replace(COUNTED, (nouns) => singular(nouns))
     const slot = { before, after: parts[i + 2] ?? '' }
     const way = ask.references.get(field)
     if (way && way.how !== 'value') {
@@ -147,7 +148,7 @@ function filled(
     const said =
       kind?.sayable && kind.article
         ? { phrase: String(ask.args[field]).replaceAll('-', ' '), before: `${before}the ` }
-        : sayValue(ask.args[field]!, schema, slot, manner, moment)
+        : sayValue(itemAt(ask.args, field), schema, slot, manner, moment)
     spans.push(word(withArticleFor(said.phrase, said.before)), {
       text: said.phrase,
       fixed: true,
@@ -192,7 +193,7 @@ function contextOf(
   { turn }: Moment,
   way: Way,
 ): Context {
-  const { entity } = meaningOf(tool.input.shape[field]!)
+  const { entity } = meaningOf(itemAt(tool.input.shape, field))
   const gives = (ask: Ask): boolean =>
     ask.environment === environment && entity !== undefined && entityKinds(ask.tool.output).has(entity)
   const last = earlier.findLast(({ silent }) => !silent)
@@ -200,11 +201,11 @@ function contextOf(
   const adjacent = last !== undefined && gives(last) && entityKinds(last.tool.output).size === 1 && sources.length === 1
   return {
     adjacent,
-    named: last !== undefined && !isList(last) && speaksOnlyOf(last, entity, args[field]!),
+    named: last !== undefined && !isList(last) && speaksOnlyOf(last, entity, itemAt(args, field)),
     ahead: sources.length > 0 && sources.every((ask) => ask.tool.annotations.readOnly) && turn === 0,
     made: last !== undefined && sources.length === 1 && gives(last) && makes(last, entity!),
     repeated:
-      repeatedFrom(earlier, environment, way, entity, args[field]!) ??
+      repeatedFrom(earlier, environment, way, entity, itemAt(args, field)) ??
       ([...references.values()].some((other) => other !== way && other.noun === way.noun) ? 'beside' : undefined),
     labelField: entity === undefined ? undefined : environment.entities[entity]?.label,
     article: entity !== undefined && environment.entities[entity]?.article === true,
@@ -218,7 +219,7 @@ const isList = ({ tool }: Ask): boolean => tool.annotations.readOnly && /^(list|
 function speaksOnlyOf({ environment, tool, args }: Ask, entity: string | undefined, key: Json): boolean {
   const isSomebody = (kind: string): boolean => PEOPLE.has(environment.entities[kind]?.noun ?? kind)
   return Object.entries(args).every(([field, value]) => {
-    const kind = meaningOf(tool.input.shape[field]!).entity
+    const kind = meaningOf(itemAt(tool.input.shape, field)).entity
     if (kind === undefined || kind === entity || value === key) return true
     return entity !== undefined && isSomebody(kind) !== isSomebody(entity)
   })
@@ -240,7 +241,9 @@ function repeatedFrom(
   const spoken = earlier.filter(({ silent }) => !silent)
   for (const [i, ask] of spoken.toReversed().entries()) {
     if (ask.environment !== environment) continue
-    const kinds = Object.keys(ask.args).map((field) => [field, meaningOf(ask.tool.input.shape[field]!).entity] as const)
+    const kinds = Object.keys(ask.args).map(
+      (field) => [field, meaningOf(itemAt(ask.tool.input.shape, field)).entity] as const,
+    )
     if (kinds.some(([field, kind]) => kind === entity && ask.args[field] !== key))
       return kinds.some(([field, kind]) => kind === entity && ask.args[field] === key) ? 'beside' : undefined
     // A light is a device, out of the same table.

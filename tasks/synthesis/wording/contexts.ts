@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { SeededRandom } from '../../../servers/kernel/index.js'
+import { itemAt } from '../item-at.js'
 import type { Persona } from './speech.js'
 import { byRegister, texts, wordList } from './word-list.js'
 
@@ -23,7 +24,7 @@ const TRAIL_CHANCE = { terse: 0.02, plain: 0.05, polite: 0.07, chatty: 0.1 } as 
 export function lead(environment: string, doing: Doing, register: Persona['register'], random: SeededRandom): string {
   if (!random.chance(LEAD_CHANCE[register])) return ''
   const { leads, times, anywhere } = words()
-  const { any = [], looks = [], changes = [] } = Object.hasOwn(leads, environment) ? leads[environment]! : {}
+  const { any = [], looks = [], changes = [] } = Object.hasOwn(leads, environment) ? itemAt(leads, environment) : {}
   const own = [...any, ...(doing === 'looks' ? looks : doing === 'changes' ? changes : [])]
   const fitting = own.length === 0 || random.chance(0.2) ? anywhere[register] : own
   return fitting.length === 0 ? '' : random.pick(fitting).replace('~', () => random.pick(times))

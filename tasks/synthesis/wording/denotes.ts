@@ -1,4 +1,5 @@
 import type { Json } from '../../../rollout/reward/index.js'
+import { itemAt } from '../item-at.js'
 
 /**
  * Whether a listener who knows the date of today can only understand `value` by `phrase`. It parses the phrase and knows
@@ -23,7 +24,7 @@ export function denotes(phrase: string, value: Json, today: string): boolean {
 /** Items between commas and a last "and". An item that has one of those itself could be two, so it is not understood. */
 function listDenotes(phrase: string, values: readonly Json[], today: string): boolean {
   const items = phrase.split(/, and |, | and /)
-  return items.length === values.length && values.every((value, i) => denotes(items[i]!, value, today))
+  return items.length === values.length && values.every((value, i) => denotes(itemAt(items, i), value, today))
 }
 
 function textDenotes(phrase: string, value: string, today: string): boolean {
@@ -102,7 +103,7 @@ function readMonth(phrase: string, today: string): string | undefined {
   }
   const match = new RegExp(`^${MONTH_NAME}(?: (\\d{4}))?$`).exec(phrase)
   if (!match) return undefined
-  return `${match[2] ?? today.slice(0, 4)}-${pad(MONTH_STEMS.indexOf(match[1]!.slice(0, 3)) + 1)}`
+  return `${match[2] ?? today.slice(0, 4)}-${pad(MONTH_STEMS.indexOf(itemAt(match, 1).slice(0, 3)) + 1)}`
 }
 
 function readTime(phrase: string): string | undefined {

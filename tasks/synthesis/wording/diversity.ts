@@ -1,5 +1,6 @@
 import { deriveSeed, seededRandom } from '../../../servers/kernel/index.js'
-import { jaccard } from '../production/duplicates.js'
+import { itemAt } from '../item-at.js'
+import { jaccard } from '../jaccard.js'
 
 /** How varied a set of texts is. Computed on samples of fixed size, so that sets of different sizes compare. */
 export interface Diversity {
@@ -37,7 +38,7 @@ export function diversity(texts: readonly string[]): Diversity {
   for (let i = 0; i < compared; i++) {
     const a = random.int(0, pairs.length - 1)
     const step = random.int(1, pairs.length - 1)
-    similarity += jaccard(pairs[a]!, pairs[(a + step) % pairs.length]!)
+    similarity += jaccard(itemAt(pairs, a), itemAt(pairs, (a + step) % pairs.length))
   }
   return {
     distinct1: distinct(sample, 1, GRAMS),

@@ -1,5 +1,5 @@
 import { type DeclineRule, questionOf } from '../../../servers/kernel/index.js'
-import type { RuledStep } from '../making/domain-rule-case.js'
+import type { RuledStep } from '../ruled-step.js'
 import type { Moment, Persona } from './speech.js'
 
 type Forms = Readonly<Record<Persona['register'], readonly string[]>>

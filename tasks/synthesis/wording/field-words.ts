@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { type Environment, meaningOf, type ToolDefinition } from '../../../servers/kernel/index.js'
+import { itemAt } from '../item-at.js'
 import { wordList } from './word-list.js'
 
 const named = wordList('field-words', z.record(z.string(), z.string()))
@@ -24,7 +25,7 @@ export function choicesOf(tool: ToolDefinition, field: string): string[] {
 
 /** Returns words for what the assistant asks for: the noun of the entity that a field takes, or the field in words. */
 export function askedFor(environment: Environment, tool: ToolDefinition, field: string): string {
-  const { entity } = meaningOf(tool.input.shape[field]!)
+  const { entity } = meaningOf(itemAt(tool.input.shape, field))
   const noun = entity === undefined ? undefined : environment.entities[entity]?.noun
   return ownWords(field) ?? noun ?? fieldWords(field)
 }
@@ -57,5 +58,5 @@ export const isNameAsKey = (key: string): boolean => /^[a-z]+(-[a-z]+)+$/.test(k
 export const nameOf = (key: string): string =>
   key
     .split('-')
-    .map((word) => word[0]!.toUpperCase() + word.slice(1))
+    .map((word) => itemAt(word, 0).toUpperCase() + word.slice(1))
     .join(' ')

@@ -144,6 +144,6 @@ export function asGerund(clause: readonly TextSpan[]): TextSpan[] | undefined {
     ['see', 'cd', 'chmod', 'go', 'have', 'do', 'show', 'tell'].includes(verb)
   )
     return undefined
-  const stem = words().doubled.includes(verb) ? verb + verb.at(-1)! : /[^eoy]e$/.test(verb) ? verb.slice(0, -1) : verb
+  const stem = words().doubled.includes(verb) ? verb + verb.slice(-1) : /[^eoy]e$/.test(verb) ? verb.slice(0, -1) : verb
   return [word(`${stem}ing${rest!}`), ...clause.slice(1)]
 }

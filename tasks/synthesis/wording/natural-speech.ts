@@ -25,4 +25,3 @@ export const naturalSpeech: Speech = {
 
 export { denotes } from './denotes.js'
 export { drawPersona } from './personas.js'
-export { type SmallTalk, smallTalk } from './small-talk.js'

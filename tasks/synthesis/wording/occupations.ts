@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { deriveSeed, seededRandom } from '../../../servers/kernel/index.js'
+import { itemAt } from '../item-at.js'
 import { tradeAndTown } from './personas.js'
 import type { Persona } from './speech.js'
 import { texts, wordList } from './word-list.js'
@@ -15,9 +16,11 @@ const words = wordList(
  */
 export function inEnvironments(persona: Persona, environments: readonly string[]): Persona {
   const { circles: members, work } = words()
-  const circles = environments.flatMap((environment) => (Object.hasOwn(work, environment) ? [work[environment]!] : []))
+  const circles = environments.flatMap((environment) =>
+    Object.hasOwn(work, environment) ? [itemAt(work, environment)] : [],
+  )
   if (circles.length === 0) return persona
-  const [first, ...others] = circles.map((names) => new Set<string>(names.flatMap((name) => members[name]!)))
+  const [first, ...others] = circles.map((names) => new Set<string>(names.flatMap((name) => itemAt(members, name))))
   const common = [...first!].filter((trade) => others.every((trades) => trades.has(trade)))
   // If no occupation fits all environments, one that fits the first is drawn.
   const fitting = common.length > 0 ? common : [...first!]

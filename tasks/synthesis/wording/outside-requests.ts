@@ -1,4 +1,5 @@
 import { type SeededRandom, withChoices } from '../../../servers/kernel/index.js'
+import { itemAt } from '../item-at.js'
 import { goingOn, greeting } from './connectives.js'
 import { drawFrame } from './frames.js'
 import { type OutsideRequest, type OutsideTopic, outsideWords } from './outside-topics.js'
@@ -53,7 +54,7 @@ export function outsideRequest(
   const [first, second] = (typeof request === 'string' ? [request] : request).map((template) =>
     withChoices(template, (words) => random.pick(words))
       .replace('<city>', () => (random.chance(0.6) ? 'here' : `in ${tradeAndTown(persona).town}`))
-      .replace('<place>', () => places[persona.name.length % places.length]!),
+      .replace('<place>', () => itemAt(places, persona.name.length % places.length)),
   ) as [string, string?]
   const manner = mannerOf(persona)
   const isOrder = (said: string): boolean => /\.$/.test(said) && !/^I need/.test(said)
@@ -77,5 +78,5 @@ export function outsideRequest(
   return { request, text: manner.unstopped ? said.replace(/[.]$/, '') : said }
 }
 
-const lowered = (text: string): string => (/^I\b/.test(text) ? text : text[0]!.toLowerCase() + text.slice(1))
-const capital = (text: string): string => text[0]!.toUpperCase() + text.slice(1)
+const lowered = (text: string): string => (/^I\b/.test(text) ? text : itemAt(text, 0).toLowerCase() + text.slice(1))
+const capital = (text: string): string => itemAt(text, 0).toUpperCase() + text.slice(1)

@@ -1,7 +1,8 @@
 import { CLOSING } from '../../../rollout/episode/index.js'
 import type { Json } from '../../../rollout/reward/index.js'
 import { type SeededRandom, speechOf } from '../../../servers/kernel/index.js'
-import type { Way } from '../making/references.js'
+import { itemAt, valueAt } from '../item-at.js'
+import type { Way } from '../way.js'
 import type { Ask, Mentioned, Moment, Said, Speech } from './speech.js'
 
 const OPENINGS = ['Please {}', 'Can you {}', 'I need you to {}', 'Could you {}', 'Hi, please {}', '{}'] as const
@@ -82,7 +83,7 @@ function clauseFor(
   const mentions = new Map<string, Mentioned>()
   let text = ''
   for (const [i, part] of random.pick(fitting).split(FIELD).entries()) {
-    const words = i % 2 === 0 ? part : said.get(part)!
+    const words = i % 2 === 0 ? part : valueAt(said, part)
     if (i % 2 === 1 && !phrases.has(part)) mentions.set(part, { at: text.length, words })
     text += words
   }
@@ -116,6 +117,6 @@ function userTurn(clauses: readonly string[], isFirst: boolean, random: SeededRa
   const [first, ...rest] = clauses
   const opening = random.pick(isFirst ? OPENINGS : FOLLOW_UPS).replace('{}', () => first!)
   const text = rest.reduce((said, clause) => said + random.pick(CONNECTIVES).replace('{}', () => clause), opening)
-  const sentence = text[0]!.toUpperCase() + text.slice(1)
+  const sentence = itemAt(text, 0).toUpperCase() + text.slice(1)
   return /^(Can|Could) you/.test(sentence) && !sentence.includes('. ') ? `${sentence}?` : `${sentence}.`
 }

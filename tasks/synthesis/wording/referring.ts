@@ -1,5 +1,6 @@
 import type { SeededRandom } from '../../../servers/kernel/index.js'
-import type { Way } from '../making/references.js'
+import { lastOf } from '../item-at.js'
+import type { Way } from '../way.js'
 import { type TextSpan, word } from './text-span.js'
 import type { Manner } from './typing-manner.js'
 import type { Slot } from './values.js'
@@ -148,7 +149,7 @@ function labelled(
   // "Ceramic Pan in medium" says what it is of.
   if (/^(version|item|article)$/.test(noun) && /^[A-Z].* in [a-z ]+$/.test(label)) return [name]
   if (proper && article) return [word('the '), name]
-  const endsWithNoun = label.toLowerCase().endsWith(noun.split(' ').at(-1)!)
+  const endsWithNoun = label.toLowerCase().endsWith(lastOf(noun.split(' ')))
   if (proper && endsWithNoun) return random.chance(0.5) ? [word('the '), name] : [name]
   // The name of a file or a person needs no word for what it is, nor does a title that was just spoken of.
   if (/\.[a-z0-9]{2,4}$/.test(label) && !label.includes(' ')) return [name]

@@ -2,6 +2,7 @@ import type { z } from 'zod'
 import type { Json, JsonObject } from '../../../rollout/reward/index.js'
 import { type Environment, meaningOf, type SeededRandom } from '../../../servers/kernel/index.js'
 import { elementOf } from '../../../servers/kernel/tool-graph.js'
+import { itemAt } from '../item-at.js'
 import { listed, plural, singular } from './field-words.js'
 import type { Ask, Moment } from './speech.js'
 import { stated } from './stated.js'
@@ -49,7 +50,7 @@ export function report(done: readonly Done[], { random, today, goesOn }: Moment)
     const at = links.findIndex((link) => isLast || link !== 'Finally, ')
     const [link = ''] = at < 0 ? [] : links.splice(at, 1)
     return `${before} ${linked(text, link, random)}`
-  }, answers[0]!.text)
+  }, itemAt(answers, 0).text)
 }
 
 /** Whether what was asked for has not come about, or not yet. */
@@ -65,7 +66,8 @@ const isState = (text: string): boolean => /^[^.]* (is|are|has|have) /.test(text
 const FUNCTION_WORD =
   /^(For|The|There|Here|It|You|Your|This|That|These|Those|In|A|An|At|No|On|By|From|To|What|All|None|Nothing|Nobody|Trending) /
 
-const small = (text: string): string => (FUNCTION_WORD.test(text) ? text[0]!.toLowerCase() + text.slice(1) : text)
+const small = (text: string): string =>
+  FUNCTION_WORD.test(text) ? itemAt(text, 0).toLowerCase() + text.slice(1) : text
 function confirmed(word: string, answer: string): string {
   if (!word.endsWith(':')) return `${word} ${answer}`
   return answer.includes(':') ? answer : `${word} ${small(answer)}`

@@ -1,4 +1,5 @@
 import type { SeededRandom } from '../../../servers/kernel/index.js'
+import { itemAt, lastOf } from '../item-at.js'
 import { clauseOf } from './clause.js'
 import {
   detailing,
@@ -58,7 +59,7 @@ function arranged(clauses: readonly Clause[], environment: string, manner: Manne
   const { register } = manner
   const sentences: Sentence[] = []
   const drawn = opening(moment, register, clauses.length)
-  const saysNow = /\bnow\b/.test(textOf(clauses[0]!.spans))
+  const saysNow = /\bnow\b/.test(textOf(itemAt(clauses, 0).spans))
   const opener = saysNow ? { ...drawn, now: drawn.now.replace(/\bnow /, '') } : drawn
   // One opening is enough: whoever gives a reason neither greets nor asks for a favour at length.
   const reason = turn === 0 && opener.before === '' ? lead(environment, doing(clauses), register, random) : ''
@@ -69,7 +70,7 @@ function arranged(clauses: readonly Clause[], environment: string, manner: Manne
   const listed = groups.length > 2 && random.chance(0.12)
   for (const [nth, group] of groups.entries()) {
     const isLast = nth === groups.length - 1
-    const before = nth > 0 && groups[nth - 1]!.at(-1)!.looks ? 'found' : 'changed'
+    const before = nth > 0 && lastOf(itemAt(groups, nth - 1)).looks ? 'found' : 'changed'
     const linking =
       nth === 0
         ? opener.before + (listed ? 'first, ' : opener.now)
@@ -141,7 +142,7 @@ function sentence(
   const [first, ...rest] = group.map(({ spans }) => spans) as [readonly TextSpan[], ...(readonly TextSpan[])[]]
   const alone = rest.length === 0
   // "Show it as open" is no wish to see it.
-  const turns = group[0]!.looks && (register !== 'terse' || random.chance(0.3))
+  const turns = itemAt(group, 0).looks && (register !== 'terse' || random.chance(0.3))
   const wish = turns ? turned(first, alone, random) : undefined
   if (wish && random.chance(0.4) && !(linking !== '' && ASKS_ANEW.test(textOf(wish.spans)))) {
     return ended([word(linking), ...wish.spans, ...appended(rest, random)], wish.asks, manner, random)
@@ -178,12 +179,12 @@ function freshOpener(
 
 /** A few clauses put something before their verb: "for that contact, choose ...". */
 const startsWithVerb = (clause: readonly TextSpan[]): boolean =>
-  !/^(?:(?:for|on|from)\b|[a-z ]+:)/.test(clause[0]!.text)
+  !/^(?:(?:for|on|from)\b|[a-z ]+:)/.test(itemAt(clause, 0).text)
 
 /** Clauses in which "me" is the one who asks, so that nobody else can be the subject. */
 const speaksToAssistant = (clause: readonly TextSpan[]): boolean =>
   /^(tell|show|give|let|get me|remind|guide|route|catch|bring|make me|add me|have me|answer new|say|see that|complain)\b/.test(
-    clause[0]!.text,
+    itemAt(clause, 0).text,
   ) || clause.some((span) => !span.fixed && /\bme\b/.test(span.text))
 
 const appended = (clauses: readonly (readonly TextSpan[])[], random: SeededRandom): TextSpan[] =>
@@ -211,7 +212,7 @@ function finished(sentences: readonly Sentence[], asks: readonly Ask[], manner: 
   const indent = textOf(spans).indexOf(text)
   const phrases = asks.map((ask, index) => phrasesOf(ask, index, asks, spans))
   if (phrases.some((found) => found === undefined)) return undefined
-  if (asks.some(({ withheld, args }) => withheld !== undefined && leaks(text, args[withheld]!))) return undefined
+  if (asks.some(({ withheld, args }) => withheld !== undefined && leaks(text, itemAt(args, withheld)))) return undefined
   const mentions = asks.map((_, index) => mentionsOf(index, spans, indent))
   return { text, phrases: phrases as ReadonlyMap<string, string>[], mentions }
 }
@@ -251,7 +252,7 @@ function phrasesOf(
       silent
         ? label
           ? text === value
-          : gives !== undefined && asks[gives.ask]!.args[gives.field] === value
+          : gives !== undefined && itemAt(asks, gives.ask).args[gives.field] === value
         : gives?.ask === index && gives.field === field,
     )
     if (!span) return undefined

@@ -1,4 +1,5 @@
 import type { EntitySpec } from '../../../servers/kernel/index.js'
+import { lastOf } from '../item-at.js'
 import { plural } from './field-words.js'
 
 /** Before the name of many that are only looked through: "find Ana among our contacts". */
@@ -16,7 +17,7 @@ const OWN = new Set(['name', 'title'])
  */
 export function speaksOfSeveral(clause: string, { noun, label }: Pick<EntitySpec, 'noun' | 'label'>): boolean {
   if (clause.startsWith('search ') && !OWN.has(label ?? '')) return true
-  const head = noun.split(' ').at(-1)!
+  const head = lastOf(noun.split(' '))
   const of = (word: string): RegExp => new RegExp(`\\b${word}\\b`, 'g')
   const places = [...clause.matchAll(of(plural(head)))].map(({ index }) => clause.slice(0, index))
   if (places.length > 0) return places.some((before) => !LOOKED_THROUGH.test(before))

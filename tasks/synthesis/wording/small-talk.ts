@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { SeededRandom } from '../../../servers/kernel/index.js'
+import { itemAt } from '../item-at.js'
 import { texts, wordList } from './word-list.js'
 
 /** A request of the demo profile that no tool can serve. */
@@ -34,11 +35,12 @@ export function smallTalk(random: SeededRandom): SmallTalk {
 function filled(request: string, random: SeededRandom): string {
   const used = new Set<string>()
   return request.replaceAll(/<([a-z]+)>/g, (_, slot: string) => {
-    const word = random.pick(words().slots[slot]!.filter((candidate) => !used.has(candidate)))
+    const word = random.pick(itemAt(words().slots, slot).filter((candidate) => !used.has(candidate)))
     used.add(word)
     return word
   })
 }
 
-const capital = (text: string): string => text[0]!.toUpperCase() + text.slice(1)
-const lowered = (text: string): string => (/^(I\b|I')/.test(text) ? text : text[0]!.toLowerCase() + text.slice(1))
+const capital = (text: string): string => itemAt(text, 0).toUpperCase() + text.slice(1)
+const lowered = (text: string): string =>
+  /^(I\b|I')/.test(text) ? text : itemAt(text, 0).toLowerCase() + text.slice(1)

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../../rollout/reward/index.js'
 import type { SeededRandom, SpokenEnvironment, ToolDefinition } from '../../../servers/kernel/index.js'
-import type { Way } from '../making/references.js'
+import type { Way } from '../way.js'
 
 /** The person who speaks. */
 export interface Persona {

@@ -1,4 +1,5 @@
 import { descriptionOf, speechOf, type ToolDefinition } from '../../../servers/kernel/index.js'
+import { itemAt } from '../item-at.js'
 import type { Ask } from './speech.js'
 
 const PREPOSITION = 'to|of|in|for|on|as|from|with'
@@ -11,7 +12,7 @@ const AIMED_AT = new RegExp(`\\b(?:a|an) (?:[a-z]+ )*?([a-z]+)(?= (?:${PREPOSITI
  * @returns `undefined` where neither names one
  */
 export function thingMade({ environment, tool }: Pick<Ask, 'environment' | 'tool'>, field: string): string | undefined {
-  const described = descriptionOf(tool.input.shape[field]!) ?? ''
+  const described = descriptionOf(itemAt(tool.input.shape, field)) ?? ''
   // That is a name somebody has.
   if (/^(?:Full|First and last) name\b/.test(described) && !/^add /.test(goalOf(environment, tool))) return undefined
   return DESCRIBED.exec(described)?.[1] ?? AIMED_AT.exec(goalOf(environment, tool))?.[1]

@@ -1,5 +1,6 @@
 import { type SpokenEnvironment, speechOf, type ToolDefinition } from '../../../servers/kernel/index.js'
-import type { Node } from '../making/graph.js'
+import type { Node } from '../graph.js'
+import { itemAt } from '../item-at.js'
 import { withArticle } from './field-words.js'
 
 /** `freeze a card`, `set up a standing order`: short imperatives without any value. */
@@ -24,7 +25,7 @@ function fromDescription(description: string): string | undefined {
     /\d|so many|one of its|of one day|one side|one system/.test(clause)
   )
     return undefined
-  const verb = words[0]!.toLowerCase()
+  const verb = itemAt(words, 0).toLowerCase()
   const base = /(?:[^s]s)$/.test(verb) ? verb.replace(/s$/, '') : verb
   const said = [base, ...words.slice(1)]
     .join(' ')
@@ -45,5 +46,5 @@ function fromName(environment: SpokenEnvironment, tool: ToolDefinition): string 
   const [verb, ...rest] = tool.name.split('_')
   const object = rest.join(' ')
   const known = Object.values(environment.entities).some(({ noun }) => noun === object)
-  return PLAIN_VERBS.test(verb!) && known ? `${verb} ${withArticle(object)}` : undefined
+  return PLAIN_VERBS.test(verb ?? '') && known ? `${verb} ${withArticle(object)}` : undefined
 }

@@ -7,6 +7,7 @@ import {
   type ToolDefinition,
   withChoices,
 } from '../../../servers/kernel/index.js'
+import { itemAt } from '../item-at.js'
 import { greeting } from './connectives.js'
 import { lead } from './contexts.js'
 import { plural, withArticle } from './field-words.js'
@@ -42,13 +43,14 @@ export function vague({ environment, tool, args }: Ask, moment: Moment, refused 
     if (/^Ok so/.test(opening) && /^so /i.test(sentence)) continue
     const said = context === '' ? opening + sentence : `${context} ${sentence}`
     if (Object.values(args).some((value) => leaks(said, value))) continue
-    const out = typed([word(said)], manner)[0]!.text
+    const out = itemAt(typed([word(said)], manner), 0).text
     return manner.unstopped ? out.replace(/\.$/, '') : out
   }
   return undefined
 }
 
-const uncapitalised = (text: string): string => (/^I\b/.test(text) ? text : text[0]!.toLowerCase() + text.slice(1))
+const uncapitalised = (text: string): string =>
+  /^I\b/.test(text) ? text : itemAt(text, 0).toLowerCase() + text.slice(1)
 
 const WISHES: Readonly<Record<Persona['register'], readonly string[]>> = {
   terse: [
@@ -145,13 +147,13 @@ export function wished(
         .replace(/^tell (?=what|which|who|how|whether|where|when)/, 'find out ')
     : goal
   const text = form.replace('#', () => said)
-  return text[0]!.toUpperCase() + text.slice(1)
+  return itemAt(text, 0).toUpperCase() + text.slice(1)
 }
 
 /** What it is about, where the tool's own words do not make a wish. */
 function about(environment: Environment, tool: ToolDefinition, random: SeededRandom): string | undefined {
   const [field] = [...requiredReferences(tool.input).keys()]
-  const entity = field === undefined ? undefined : meaningOf(tool.input.shape[field]!).entity
+  const entity = field === undefined ? undefined : meaningOf(itemAt(tool.input.shape, field)).entity
   const noun = entity === undefined ? undefined : environment.entities[entity]?.noun
   if (noun === undefined) return undefined
   return random.pick([

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { Json } from '../../../rollout/reward/index.js'
 import type { SeededRandom } from '../../../servers/kernel/index.js'
+import { itemAt } from '../item-at.js'
 import { daysBetween, isDate, isMonth, isTime, MONTHS, WEEKDAYS, weekdayOf } from './dates.js'
 import type { Moment } from './speech.js'
 import type { Manner } from './typing-manner.js'
@@ -65,21 +66,21 @@ function sayDate(date: string, slot: Slot, manner: Manner, { today, dated, rando
   if (random.chance(manner.dates === 'iso' ? 0.8 : 0.15)) return { phrase: date, before }
   const [year, month, day] = date.split('-').map(Number) as [number, number, number]
   const yearNeeded = !dated || date.slice(0, 4) !== today.slice(0, 4)
-  const full = MONTHS[month - 1]!
+  const full = itemAt(MONTHS, month - 1)
   const name = random.chance(0.2) && full.length > 4 ? full.slice(0, 3) : full
   const nth = random.chance(0.3) ? `${day}${ordinalEnding(day)}` : String(day)
   if (manner.dates === 'month-first') {
-    const weekday = !yearNeeded && random.chance(0.12) ? `${WEEKDAYS[weekdayOf(date)]!}, ` : ''
+    const weekday = !yearNeeded && random.chance(0.12) ? `${itemAt(WEEKDAYS, weekdayOf(date))}, ` : ''
     return { phrase: `${weekday}${name} ${nth}${yearNeeded ? `, ${year}` : ''}`, before }
   }
-  const weekday = !yearNeeded && random.chance(0.12) ? `${WEEKDAYS[weekdayOf(date)]!} ` : ''
+  const weekday = !yearNeeded && random.chance(0.12) ? `${itemAt(WEEKDAYS, weekdayOf(date))} ` : ''
   return { phrase: `${weekday}${nth} ${name}${yearNeeded ? ` ${year}` : ''}`, before }
 }
 
 /** `today`, `tomorrow`, `Friday`, `Wednesday next week`: only where no other day can be meant. */
 function relativeDate(date: string, today: string, random: SeededRandom): string | undefined {
   const ahead = daysBetween(today, date)
-  const weekday = WEEKDAYS[weekdayOf(date)]!
+  const weekday = itemAt(WEEKDAYS, weekdayOf(date))
   if (ahead === 0) return 'today'
   if (ahead === 1) return 'tomorrow'
   if (ahead === -1) return 'yesterday'
@@ -99,7 +100,7 @@ function sayMonth(month: string, { before }: Slot, { today, dated, random }: Mom
     const phrase = ahead === 0 ? 'this month' : ahead < 0 ? 'last month' : 'next month'
     return { phrase, before: before.replace(/(^|[ (])(in|during) $/, '$1') }
   }
-  const name = MONTHS[Number(month.slice(5)) - 1]!
+  const name = itemAt(MONTHS, Number(month.slice(5)) - 1)
   return { phrase: dated && sameYear && random.chance(0.6) ? name : `${name} ${month.slice(0, 4)}`, before }
 }
 

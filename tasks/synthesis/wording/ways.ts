@@ -1,5 +1,5 @@
 import { speechOf } from '../../../servers/kernel/index.js'
-import type { Node } from '../making/graph.js'
+import type { Node } from '../graph.js'
 import type { Moment } from './speech.js'
 import { goalsOf } from './tool-goals.js'
 

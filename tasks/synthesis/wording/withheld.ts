@@ -1,3 +1,4 @@
+import { itemAt } from '../item-at.js'
 /**
  * Rewords a clause so that one of its values is not said. The phrase that gives the value is dropped where the rest is complete without it.
  * Returns `undefined` where that would not sound right: people who leave something out do not say "something" instead.
@@ -42,17 +43,17 @@ const CHANGING =
 
 function withoutTail(before: string, after: string, quoted: boolean): string | undefined {
   const tail = TAIL.exec(before)
-  if (!tail || FUNCTION_WORDS.test(tail[2]!)) return undefined
+  if (!tail || FUNCTION_WORDS.test(itemAt(tail, 2))) return undefined
   const rest = after.replace(UNITS, '')
   // "Use the PIN 1234" is not all of "use the PIN 1234 to unlock the door".
-  if (tail[1] === 'to' && /^ (?!(?:the|a|an|my|its)\b)[a-z]/.test(tail[2]!)) return undefined
+  if (tail[1] === 'to' && /^ (?!(?:the|a|an|my|its)\b)[a-z]/.test(itemAt(tail, 2))) return undefined
   // "Beneath it" would mean something else.
   if (!BOUNDARY.test(rest) || HALF.test(rest) || /\b(it|them|there)\b/.test(rest)) return undefined
   const kept = before.slice(0, tail.index)
   // What is left must still say what is to be done: a verb and its object.
   if (!kept.includes(' ') || [WAITING, BARE, NAMELESS].some((hole) => hole.test(kept))) return undefined
   // "The colleague named Ana" is some colleague without the name.
-  const stripped = /^(called|named|titled)$/.test(tail[1]!)
+  const stripped = /^(called|named|titled)$/.test(itemAt(tail, 1))
     ? kept.replace(/\bthe ([a-z]+(?: [a-z]+)?)(?<!s)$/, 'a $1')
     : kept
   if (/^(set|put) the \{|\bput the [a-z ]+$/.test(kept)) return undefined

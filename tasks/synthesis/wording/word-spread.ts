@@ -1,3 +1,4 @@
+import { itemAt, valueAt } from '../item-at.js'
 import { countsOf, distinct, gramsOf, wordsOf } from './diversity.js'
 
 /** How texts repeat one another, in measures that are published of other corpora. */
@@ -27,7 +28,7 @@ export function wordSpread(texts: readonly string[], size: number): WordSpread {
     words += own.length
   }
   const orders = Array.from({ length: ORDER }, (_, i) => matchesIn(taken, i + 1))
-  const long = taken.map((_, i) => i).filter((i) => taken[i]!.length >= ORDER)
+  const long = taken.map((_, i) => i).filter((i) => itemAt(taken, i).length >= ORDER)
   // All others together are longer than any text, and one of about its length is among them: no penalty for brevity.
   const bleu = (i: number): number => Math.exp(orders.reduce((sum, matches) => sum + Math.log(matches(i)), 0) / ORDER)
   return {
@@ -52,8 +53,8 @@ function matchesIn(texts: readonly (readonly string[])[], order: number): (text:
   }
   return (text) => {
     let [matched, all] = [0, 0]
-    for (const [gram, count] of counts[text]!) {
-      const best = most.get(gram)!
+    for (const [gram, count] of itemAt(counts, text)) {
+      const best = valueAt(most, gram)
       matched += Math.min(count, best.text === text ? best.next : best.count)
       all += count
     }

@@ -59,7 +59,7 @@ async function isServed(arena: Arena): Promise<boolean> {
 
 export const artifactStreams: Attack = {
   name: 'artifact-streams',
-  about: 'holds all streams of the artifact exchange with 34 keys of one address, silently or with small requests',
+  about: 'occupies all streams of the artifact exchange with 34 keys of one address, silently or with small requests',
   provable: true,
   places: ['transport'],
   async attempt(arena, _, signal) {

@@ -14,7 +14,7 @@ async function handOverAll(works: readonly Work[], make: (work: Work) => ReturnT
 
 export const auditFlood: Attack = {
   name: 'audit-flood',
-  about: 'hands over written groups of several new keys at once, so that the groups of others wait for their audits',
+  about: 'delivers written groups of several new keys at once, so that the groups of others wait for audits',
   provable: true,
   places: ['5'],
   async attempt(arena, _, signal) {

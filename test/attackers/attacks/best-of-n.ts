@@ -4,7 +4,7 @@ import { cherryPick } from '../group-cheats.js'
 
 export const bestOfN = groupAttack({
   name: 'best-of-n',
-  about: 'samples each rollout four times, once with its own seed, and hands over the best',
+  about: 'samples each rollout four times, once with the lease’s seed, and delivers the best',
   provable: false,
   places: ['5', '6'],
   codes: ['logprob_mismatch', 'sampler_mismatch', 'implausible_end'],

@@ -2,7 +2,7 @@ import type { Attack } from '../attack.js'
 
 export const dodgedAudits: Attack = {
   name: 'dodged-audits',
-  about: 'names a backend that audits have no measure for',
+  about: 'names a backend without a calibration',
   provable: true,
   places: ['leases'],
   async attempt(arena, _, signal) {

@@ -5,7 +5,7 @@ import { editArgument, trueClaims } from '../group-cheats.js'
 export const editedArguments = groupAttack({
   name: 'edited-arguments',
   about:
-    'replaces one argument token in the group and goes on honestly; every other try claims the edit’s true probability',
+    'replaces one argument token in the group and continues honestly; every other try claims the token’s true probability',
   provable: false,
   places: ['5', '6'],
   codes: ['logprob_mismatch', 'sampler_mismatch', 'implausible_end'],

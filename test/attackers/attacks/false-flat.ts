@@ -7,7 +7,7 @@ import { scriptedGroup } from '../scripted-group.js'
 /** Credit for nothing, and the task rests: a group whose rewards are equal is believed unless it is drawn for judging. */
 export const falseZeroVariance = groupAttack({
   name: 'false-flat',
-  about: 'says that all rollouts earned the same, over rollouts that did not, or that nobody sampled',
+  about: 'claims equal rewards for rollouts that differ, or that were not sampled',
   provable: false,
   places: ['3', '5', '6'],
   codes: ['reward_mismatch', 'logprob_mismatch', 'sampler_mismatch'],

@@ -30,7 +30,7 @@ export const FORGED_REWARDS: readonly Forgery[] = [
 
 export const forgedRewards = groupAttack({
   name: 'forged-rewards',
-  about: 'claims better rewards than the replay gives, in all or in one place',
+  about: 'claims better rewards than the replay gives, for all rollouts or for one',
   provable: true,
   places: ['3'],
   codes: ['reward_mismatch'],

@@ -9,7 +9,7 @@ const STREAMS = LIMITS.inboundStreamsPerPeer.value
 
 export const halfOpenStreams = networkAttack({
   name: 'half-open-streams',
-  about: 'opens as many streams as it may, sends half a length and nothing more',
+  about: 'opens the maximal number of streams and sends half a length on each',
   messages: NAMES.length * STREAMS,
   async carryOut(_, node, __, signal) {
     const streams: Stream[] = []

@@ -12,7 +12,7 @@ const KINDS = ['size', 'chunks', 'padding'] as const
 
 export const hugeManifests = volunteerAttack({
   name: 'huge-manifests',
-  about: 'publishes a manifest of a petabyte’s adapter, of a million chunks, or of gigabytes itself',
+  about: 'publishes a manifest of an adapter of a petabyte, of a million chunks, or of gigabytes',
   run: 'own',
   async carryOut(scene, i, signal) {
     const kind = KINDS[i % KINDS.length]!

@@ -37,7 +37,7 @@ const BOMBS: readonly ((body: Uint8Array) => Uint8Array)[] = [
 
 export const lengthBombs = groupAttack({
   name: 'length-bombs',
-  about: 'hands over a small body that would unfold to gigabytes',
+  about: 'delivers a small body that would expand to gigabytes',
   provable: true,
   places: ['1'],
   codes: ['malformed', 'out_of_bounds', 'too_large', 'body_mismatch'],

@@ -59,7 +59,7 @@ async function envelopes({ run }: Arena, node: Participant): Promise<Uint8Array[
 
 export const malformed = networkAttack({
   name: 'malformed',
-  about: 'sends random, cut, doubled, mistyped and badly signed messages to every protocol',
+  about: 'sends random, cut, doubled, mistyped and wrongly signed messages to every protocol',
   messages: REQUESTS.length * SPOILS.length + 4,
   async carryOut(arena, node) {
     const missed: string[] = []

@@ -5,7 +5,7 @@ import { ENOUGH_TOKENS, groupAttack } from '../group-attack.js'
 
 export const otherModel = groupAttack({
   name: 'other-model',
-  about: 'samples from weights that are a tenth off, with the true adapter',
+  about: 'samples from weights with 10 % noise, with the true adapter',
   provable: false,
   places: ['5', '6'],
   codes: ['logprob_mismatch', 'sampler_mismatch', 'implausible_end'],

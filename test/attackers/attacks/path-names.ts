@@ -11,7 +11,7 @@ const PATH = Buffer.from('../../../../../../tmp/prove-was-here'.padEnd(64, 'x'))
 
 export const pathNames = volunteerAttack({
   name: 'path-names',
-  about: 'publishes files whose role or hash is a path out of the volunteer’s folder',
+  about: 'publishes files whose role or hash is a path outside the volunteer’s folder',
   run: 'own',
   async carryOut(scene, i, signal) {
     const { sealed } = await scene.arena.policies.newest(signal)

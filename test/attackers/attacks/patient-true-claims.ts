@@ -49,7 +49,7 @@ async function deliverUndrawn(arena: Arena, node: Participant, signal: AbortSign
 export const patientTrueClaims: Attack = {
   name: 'patient-true-claims',
   about:
-    'delivers honest groups until few of them are audited, and from then on text with the very log-probabilities that the policy gives it',
+    'delivers honest groups until few of them are audited, and then text with the true log-probabilities of the policy',
   provable: false,
   places: ['6'],
   async attempt(arena, _, signal): Promise<Attempt> {

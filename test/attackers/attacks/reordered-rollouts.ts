@@ -2,7 +2,7 @@ import { ENOUGH_TOKENS, groupAttack } from '../group-attack.js'
 
 export const reorderedRollouts = groupAttack({
   name: 'reordered-rollouts',
-  about: 'hands over an honest group in another order than the lease’s',
+  about: 'delivers an honest group in another order than the lease’s',
   provable: false,
   places: ['6'],
   codes: ['sampler_mismatch'],

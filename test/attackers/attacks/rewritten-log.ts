@@ -16,7 +16,7 @@ import { dialPatiently } from '../participant.js'
 /** The operator itself: it has all keys, and its new log has a whole chain. */
 export const rewrittenLog: Attack = {
   name: 'rewritten-log',
-  about: 'operates the run, and starts again from a log in which every volunteer has earned half',
+  about: 'operates the run, and restarts with a log in which every volunteer has half of the credit',
   provable: true,
   places: ['volunteer'],
   async attempt(arena, i, signal) {
@@ -75,7 +75,7 @@ async function serveRewritten(
   const { privateKey: key } = (await readKey(run.dataDir))!
   const host = await createHost({ privateKey: key, runId: run.runId, listen: ['/ip4/127.0.0.1/tcp/0'] })
   cleanUps.push(() => host.close())
-  const history = createHistoryService({ recorder, key, runId: run.runId, clock: host.clock })
+  const history = createHistoryService({ recorder, key, runId: run.runId, credit: 0, clock: host.clock })
   await serveVerdicts(host, async (request, { peer }) => ({
     digest: await sealVerdictDigest(key, run.runId, {
       ...{ peerId: peer, fromCursor: 0, verdicts: [], totalCredit: 0 },

@@ -8,12 +8,14 @@ const ASKED = 8
 export const slowHolders: Attack = {
   name: 'slow-holders',
   about:
-    'delivers one group of eight leases, so that its key counts as proven, and then holds eight leases for nothing',
+    'delivers one group of eight leases, so that its key counts as proven, and then holds eight leases without work',
   provable: true,
   places: ['leases'],
   async attempt(arena, _, signal) {
+    const volunteer = await arena.recruit()
     const holders: Participant[] = []
     try {
+      await arena.honest.deliver(await arena.honest.group(signal, volunteer))
       for (let key = 0; key < KEYS; key++) {
         const node = await arena.recruit()
         holders.push(node)
@@ -26,8 +28,7 @@ export const slowHolders: Attack = {
       }
       const before = arena.cpuMs()
       const held = holders.reduce((sum, { peerId }) => sum + arena.state().openLeasesOf(peerId).size, 0)
-      await arena.honest.ask(signal)
-      const group = await arena.honest.deliver(await arena.honest.group(signal))
+      const group = await arena.honest.deliver(await arena.honest.group(signal, volunteer))
       return {
         caught: group.accepted,
         place: group.accepted ? 'leases' : null,
@@ -41,6 +42,7 @@ export const slowHolders: Attack = {
         if (leaseIds.length > 0) await node.giveBack(leaseIds.map((leaseId) => ({ leaseId })))
         await node.close()
       }
+      await volunteer.close()
     }
   },
 }

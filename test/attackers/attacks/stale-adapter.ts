@@ -2,7 +2,7 @@ import { ENOUGH_TOKENS, groupAttack } from '../group-attack.js'
 
 export const staleAdapter = groupAttack({
   name: 'stale-adapter',
-  about: 'goes on with the adapter of the first version and says it is the newest',
+  about: 'continues with the adapter of the first version and claims the newest',
   provable: false,
   places: ['5', '6'],
   codes: ['logprob_mismatch', 'sampler_mismatch', 'implausible_end'],

@@ -2,7 +2,7 @@ import { holdsAll, runsARealPolicy, strangeFiles, updateCode, volunteerAttack } 
 
 export const stallingProvider = volunteerAttack({
   name: 'stalling-provider',
-  about: 'offers the run’s manifest and then never sends a chunk that it was asked for',
+  about: 'offers the run’s manifest and then sends no chunk',
   run: 'arena',
   async carryOut(scene, _, signal) {
     const { sealed } = await scene.arena.policies.newest(signal)

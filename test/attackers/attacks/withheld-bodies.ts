@@ -23,7 +23,7 @@ async function announceNothing(arena: Arena, node: Participant, signal: AbortSig
 
 export const withheldBodies: Attack = {
   name: 'withheld-bodies',
-  about: 'announces groups with several keys and leaves the coordinator waiting for their bodies',
+  about: 'announces groups with several keys and never sends their bodies',
   provable: true,
   places: ['transport'],
   async attempt(arena, _, signal) {

@@ -33,7 +33,7 @@ import {
 } from '../../support/run-events.js'
 
 /** A result of a volunteer, but for its version and key. */
-const REDERIVED = { version: 1, manifestId: 'a'.repeat(64), fault: null, difference: 0 }
+const REDERIVED = { version: 1, manifestId: 'a'.repeat(64), fault: null, difference: 0, credit: 5 }
 const folders: string[] = []
 test.after.each(async () => {
   for (const folder of folders.splice(0)) await rm(folder, { recursive: true })

@@ -108,14 +108,14 @@ test('who spends what one group may be off is caught within a few groups, and mo
   const [all, most, half, fifth] = keys
   assert.ok(all!.median <= 3 && most!.median <= 4 && half!.median <= 6 && fifth!.median <= 15)
   assert.ok(all!.stopped >= 0.95 && most!.stopped >= 0.9 && half!.stopped >= 0.8, JSON.stringify(keys))
-  const stated = readFileSync(join(checkout, 'docs', 'verification.md'), 'utf8').replaceAll('**', '')
+  const stated = readFileSync(join(checkout, 'docs', 'explain', 'verification.md'), 'utf8').replaceAll('**', '')
   const share = (of: number): string => `${(100 * of).toFixed(0)} %`
   const rows = keys.map(
     ({ stopped, caught, median, trained }) =>
       `| ${share(stopped)} | ${share(caught)} | ${median} | ${trained.toFixed(1)} |`,
   )
   const lacking = rows.filter((row) => !stated.includes(row))
-  assert.equal(lacking, [], 'docs/verification.md has them all')
+  assert.equal(lacking, [], 'docs/explain/verification.md has them all')
 })
 
 /** How often the groups of an honest key begin to wait, and how many do. */
@@ -166,7 +166,7 @@ test('what may be chosen for ever is a small part of all near ties', () => {
   })
   const tokens = RECORDED.honest['sampled tokens']!['0.5']!
   const most = Math.max(...perUnit)
-  // docs/verification.md: 15 in 1,000 units of evidence, 0.6 in 1,000 tokens; all that one group may have are five times as many.
+  // docs/explain/verification.md: 15 in 1,000 units of evidence, 0.6 in 1,000 tokens; all that one group may have are five times as many.
   assert.ok(most < 0.018 && (1000 * most * EXPECTED_MISMATCH) / tokens < 0.75, `${most}`)
   assert.ok(most < (2 * Math.sqrt(BUDGET / EXPECTED_MISMATCH)) / 4)
 })

@@ -105,7 +105,7 @@ test('what other policies and forged claims are off by is refused, however few t
   )
   for (const open of [5, 10, 25, 100]) {
     const honest = claimsOf(77, open)
-    // A mean of 0.1 nats: what an adapter of one version earlier is off by (docs/attackers.md).
+    // A mean of 0.1 nats: what an adapter of one version earlier is off by (docs/explain/attackers.md).
     const other = { ...honest.all, deviation: 0.1 * open, claims: honest.all.claims.map(() => 0.1) }
     const verdict = verifyStatistics({ ...honest, all: other }, fitted)
     assert.ok(!verdict.accepted && verdict.code === 'logprob_mismatch', `${open} open choices`)

@@ -18,6 +18,8 @@ import {
 } from '../../../tasks/dataset/index.js'
 import { contextFor } from '../../../tasks/synthesis/index.js'
 import { makeExample } from '../../../tasks/synthesis/making/make-example.js'
+import { plansFor } from '../../../tasks/synthesis/production/assignments.js'
+import { createTargets } from '../../../tasks/synthesis/production/targets.js'
 import { CONFIRMING } from '../../../tasks/synthesis/wording/asking.js'
 import { patience } from '../../support/patience.js'
 import { CATALOGUE } from '../../support/spoken-catalogue.js'
@@ -28,16 +30,15 @@ const environments = ['banking', 'payments', 'marketplace', 'video_meeting'].map
 const contextWith = (policies: number) => contextFor(environments, PAPER_PROFILE, 11, seedStates, [], policies)
 
 /** Multi-turn examples, and a few of the other kinds. */
-function make(policies: number, count: number): Example[] {
-  const context = contextWith(policies)
-  const ruled = context.graph.nodes.filter(({ environment, tool }) =>
-    environment.domainRules?.rules.some((rule) => rule.tool === tool.name),
-  )
-  return Array.from({ length: count }, (_, index) => index).flatMap((index) => {
-    const kind = index % 12 === 10 ? 'clarification' : index % 12 === 11 ? 'abstention' : 'multi-turn'
-    const target = ruled[index % ruled.length]!
-    for (let round = 0; round < 4; round++) {
-      const { example } = makeExample({ index, split: 'train', kind, target, round }, context)
+function make(share: number, count: number): Example[] {
+  const context = contextWith(share)
+  const targets = createTargets(context.graph, context.profile, new Set(), 11, seedStates)
+  const composition = { 'multi-turn': count - 2 * (count >> 4), clarification: count >> 4, abstention: count >> 4 }
+  return plansFor(composition, {}, context, targets.able).flatMap((plan, index) => {
+    for (let round = 0; round < 6; round++) {
+      const assignment = targets.assign(plan, index, round)
+      const { example, rejected } = makeExample(assignment, context, new Set(targets.spent()))
+      targets.note(assignment, example, rejected)
       if (example) return [example]
     }
     return []

@@ -8,6 +8,7 @@ import { isOneErrand } from '../../../tasks/synthesis/making/errand.js'
 import { goesOn } from '../../../tasks/synthesis/making/purpose.js'
 import { commonValuesIn } from '../../../tasks/synthesis/making/references.js'
 import { walk } from '../../../tasks/synthesis/making/walk.js'
+import { wire } from '../../../tasks/synthesis/making/wiring.js'
 import { CATALOGUE } from '../../support/spoken-catalogue.js'
 
 const test = suite('chains that continue in another environment')
@@ -19,7 +20,8 @@ const node = (name: string) => graph.nodes.find((each) => nodeName(each) === nam
 function walked(from: string, to: string) {
   for (let seed = 1; seed <= 40; seed++) {
     const open = (environment: Parameters<typeof seedStates.open>[0]) => seedStates.open(environment, seed)
-    const steps = walk([node(from), node(to)], open, PAPER_PROFILE, seededRandom(seed))
+    const chain = [node(from), node(to)]
+    const steps = walk(chain, { wiring: wire(chain)!, open, profile: PAPER_PROFILE, random: seededRandom(seed) })
     if (steps) return steps
   }
   throw new Error(`${from} leads nowhere`)

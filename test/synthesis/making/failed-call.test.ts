@@ -1,8 +1,8 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { JsonObject } from '../../../rollout/reward/index.js'
-import { generateSeedState, Session, seededRandom } from '../../../servers/kernel/index.js'
-import { ADDS, failingVariant, isFulfilled } from '../../../tasks/synthesis/making/failed-call.js'
+import { generateSeedState, hasEffect, Session, seededRandom } from '../../../servers/kernel/index.js'
+import { failingVariant, isFulfilled } from '../../../tasks/synthesis/making/failed-call.js'
 import type { StatedStep } from '../../../tasks/synthesis/making/state-references.js'
 import type { Open } from '../../../tasks/synthesis/making/step.js'
 import { CATALOGUE } from '../../support/spoken-catalogue.js'
@@ -48,8 +48,16 @@ test('is no second one of a kind that comes on top of the first', () => {
   const twice = open(environment)
   assert.ok(twice.call(tool.name, args).ok && !twice.call(tool.name, more).ok, 'the second fails')
   assert.is(after([step('banking', tool.name, args)]), null)
-  assert.ok(['charge_invoice', 'issue_refund', 'place_trade_order'].every((name) => ADDS.test(name)))
-  assert.not.ok(['set_light', 'estimate_issue', 'discount_deal'].some((name) => ADDS.test(name)))
+  const adds = (environmentName: string, name: string): boolean => {
+    const spoken = CATALOGUE.get(environmentName)!
+    return hasEffect({ environment: spoken, tool: spoken.toolsByName.get(name)! }, 'adds')
+  }
+  assert.ok(
+    adds('payments', 'charge_invoice') && adds('payments', 'issue_refund') && adds('trading', 'place_trade_order'),
+  )
+  assert.not.ok(
+    adds('iot_devices', 'set_light') || adds('issue_tracker', 'estimate_issue') || adds('crm', 'discount_deal'),
+  )
 })
 
 test('is none that tells people that it is as they wish', () => {

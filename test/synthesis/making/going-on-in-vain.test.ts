@@ -1,9 +1,9 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { seededRandom } from '../../../servers/kernel/index.js'
 import { goOnInVain } from '../../../tasks/synthesis/making/ask-in-vain.js'
 import { contextOf } from '../../../tasks/synthesis/making/recipe.js'
-import { TODAY } from '../../../tasks/synthesis/making/synthesis-context.js'
+import { TODAY } from '../../../tasks/synthesis/making/today.js'
+import { settingFor } from '../../support/task-plans.js'
 
 const test = suite('going on in vain')
 const context = await contextOf({ environments: ['banking'], heldOutEnvironments: [], profile: 'paper', seed: 9 })
@@ -13,11 +13,11 @@ const target = context.graph.nodes[0]!
 function laterTurns(isExpected: boolean): { insisting: number; all: number } {
   let [insisting, all] = [0, 0]
   for (let index = 0; index < 100; index++) {
-    const random = seededRandom(index)
+    const setting = settingFor(context, target, { plan: { kind: 'abstention', requests: 2 + (index % 2) }, index })
+    const { random } = setting
     const moment = { persona: context.drawPersona(random), today: TODAY, dated: true, random }
-    const assignment = { index, round: 0, kind: 'abstention', split: 'train', target } as const
     const asked = { user: 'Freeze my card and book a table.' }
-    const gone = goOnInVain(asked, { assignment, environmentSeed: 4, context, moment }, () => asked, isExpected)
+    const gone = goOnInVain(asked, { ...setting, moment }, () => asked, isExpected)
     assert.ok(typeof gone !== 'string')
     all += gone.turns.length - 1
     insisting += gone.turns.filter(({ request }) => request === undefined).length

@@ -5,9 +5,9 @@ import { seededRandom } from '../../../servers/kernel/index.js'
 import { askForAll } from '../../../tasks/synthesis/making/ask-for-all.js'
 import { isKnownBefore, isSoughtAsOne } from '../../../tasks/synthesis/making/known-at-once.js'
 import { isHasty, isKnownInTime } from '../../../tasks/synthesis/making/known-in-time.js'
-import type { Way } from '../../../tasks/synthesis/making/references.js'
 import { type StatedStep, tellReferences } from '../../../tasks/synthesis/making/state-references.js'
 import type { Step } from '../../../tasks/synthesis/making/step.js'
+import type { Way } from '../../../tasks/synthesis/way.js'
 import { CATALOGUE } from '../../support/spoken-catalogue.js'
 
 const test = suite('names of what is looked up')

@@ -13,7 +13,8 @@ import { invertedIn } from '../../../tasks/synthesis/paraphraser/polarity.js'
 import { promptFor } from '../../../tasks/synthesis/paraphraser/prompt.js'
 import { wordsOf } from '../../../tasks/synthesis/paraphraser/reply.js'
 import { retell } from '../../../tasks/synthesis/paraphraser/retell.js'
-import { assignmentsFor, compositionOf } from '../../../tasks/synthesis/production/assignments.js'
+import { compositionOf, plansFor } from '../../../tasks/synthesis/production/assignments.js'
+import { createTargets } from '../../../tasks/synthesis/production/targets.js'
 import { denotes } from '../../../tasks/synthesis/wording/denotes.js'
 import { politely } from '../../support/paraphraser-server.js'
 import { rent, rentRetold, TODAY, transfer, transferRetold, weather } from '../../support/reference-story.js'
@@ -37,8 +38,9 @@ const generated: readonly Example[] = await (async () => {
     { environments: ['banking', 'calendar', 'vehicle'], heldOutEnvironments: [], profile: 'paper', seed: 5 },
     createSeedStateCache(8),
   )
-  return assignmentsFor(compositionOf(24), {}, context.graph, 5).flatMap(
-    (assignment) => makeExample(assignment, context).example ?? [],
+  const targets = createTargets(context.graph, context.profile, new Set(), 5)
+  return plansFor(compositionOf(24), {}, context, targets.able).flatMap(
+    (plan, index) => makeExample(targets.assign(plan, index, 0), context).example ?? [],
   )
 })()
 

@@ -22,7 +22,7 @@ import {
   verifyExample,
 } from '../../../tasks/dataset/index.js'
 import { createSanityCheck } from '../../../tasks/synthesis/index.js'
-import { TODAY } from '../../../tasks/synthesis/making/synthesis-context.js'
+import { TODAY } from '../../../tasks/synthesis/making/today.js'
 import { unresolvedIn } from '../../../tasks/synthesis/resolving/unresolved.js'
 import { denotes } from '../../../tasks/synthesis/wording/denotes.js'
 import { sampleExamples } from '../../support/sample-examples.js'

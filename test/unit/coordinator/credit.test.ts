@@ -79,7 +79,7 @@ test('half of the preset’s rewards at either end is all there is, whatever the
 })
 
 test('the documented numbers of credit are those of the code', () => {
-  const text = readFileSync('docs/protocol.md', 'utf8')
+  const text = readFileSync('docs/reference/protocol.md', 'utf8')
   for (const [name, { value, reason }] of Object.entries(CREDIT))
     assert.ok(text.includes(`| \`${name}\` | ${value} | ${reason} |`), name)
 })

@@ -69,7 +69,7 @@ test('one field of a run.yaml is changed, and comments and all else stay as they
 })
 
 test('the documents name the fields that may change while a coordinator runs, and each is a field', async () => {
-  const text = await readFile(join(checkout, 'docs/configuration.md'), 'utf8')
+  const text = await readFile(join(checkout, 'docs/reference/configuration.md'), 'utf8')
   const row = /^\| (`reward`, [^|]*)\|/m.exec(text)?.[1]
   assert.equal(
     [...(row ?? '').matchAll(/`([\w.]+)`/g)].map(([, field]) => field),

@@ -7,8 +7,8 @@ import { checkout } from '../../support/checkout.js'
 
 const rows = economics()
 
-test('the table of what cheating brings in docs/attackers.md is what the simulation prints', () => {
-  const text = readFileSync(join(checkout, 'docs', 'attackers.md'), 'utf8')
+test('the table of what cheating brings in docs/explain/attackers.md is what the simulation prints', () => {
+  const text = readFileSync(join(checkout, 'docs', 'explain', 'attackers.md'), 'utf8')
   assert.ok(
     text.includes(economicsMarkdown(rows)),
     'out of date: put in what `npm run attackers -- --economics markdown` prints',

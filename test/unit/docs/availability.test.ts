@@ -34,7 +34,7 @@ interface Row {
 const named = (cell: string): string[] => [...cell.matchAll(/`([^`]+)`/g)].map(([, name]) => name!)
 
 function rows(): Row[] {
-  const page = readFileSync(join(checkout, 'docs', 'availability.md'), 'utf8')
+  const page = readFileSync(join(checkout, 'docs', 'explain', 'availability.md'), 'utf8')
   const [, table] = page.split('| resource | bound |')
   return table!
     .split('\n\n')[0]!
@@ -69,7 +69,7 @@ test('every file that limits what peers share is named by a row, and every named
     const text = readFileSync(join(checkout, path), 'utf8')
     const limiting = LIMITING.filter((construct) => text.includes(construct))
     if (limiting.length === 0 || NO_RESOURCE.has(path) || OWN_MACHINE.has(path)) continue
-    assert.ok(code.has(path), `${path} has ${limiting.join(' ')} and no row in docs/availability.md`)
+    assert.ok(code.has(path), `${path} has ${limiting.join(' ')} and no row in docs/explain/availability.md`)
   }
 })
 

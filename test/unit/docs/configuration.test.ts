@@ -8,7 +8,7 @@ import { configFields, withFieldTable } from '../../../coordinator/settings/desc
 import { FIELD_MEANINGS } from '../../../coordinator/settings/field-meanings.js'
 import { checkout } from '../../support/checkout.js'
 
-const text = readFileSync(join(checkout, 'docs', 'configuration.md'), 'utf8')
+const text = readFileSync(join(checkout, 'docs', 'reference', 'configuration.md'), 'utf8')
 
 test('the table of fields is what npm run docs writes, and says all of them', () => {
   assert.is(withFieldTable(text), text)

@@ -19,7 +19,7 @@ import { DEMO_PROFILE } from '../../../tasks/dataset/index.js'
 import { contextFor, streamExamples } from '../../../tasks/synthesis/index.js'
 import { checkout } from '../../support/checkout.js'
 
-// The example of docs/environments.md, word for word from here to the line that ends it.
+// The example of docs/environments/write.md, word for word from here to the line that ends it.
 const tables = {
   shelves: { row: z.object({ shelf: z.string(), room: z.string() }), key: 'shelf', missing: 'unknown_shelf' },
   jars: {
@@ -137,19 +137,19 @@ export const pantry = defineEnvironment({
 })
 // The example ends here.
 
-test('docs/environments.md contains this very example', () => {
+test('docs/environments/write.md contains this very example', () => {
   const source = readFileSync(join(checkout, 'test', 'unit', 'docs', 'example.test.ts'), 'utf8')
   const [, example] = source.match(/from here to the line that ends it\.\n([\s\S]*?)\/\/ The example ends here\./)!
   assert.ok(example!.length > 2000)
-  assert.ok(readFileSync(join(checkout, 'docs', 'environments.md'), 'utf8').includes(example!))
+  assert.ok(readFileSync(join(checkout, 'docs', 'environments', 'write.md'), 'utf8').includes(example!))
 })
 
-test('its dependency graph has the edges that docs/environments.md names', () => {
+test('its dependency graph has the edges that docs/environments/write.md names', () => {
   const edges = dependencyGraph(pantry).edges.map((edge) => {
     const by = edge.kind === 'explicit' ? `${edge.field} of kind ${edge.entity}` : edge.fact
     return `${edge.from} → ${edge.to}: ${edge.kind}, ${by}`
   })
-  const text = readFileSync(join(checkout, 'docs', 'environments.md'), 'utf8')
+  const text = readFileSync(join(checkout, 'docs', 'environments', 'write.md'), 'utf8')
   const named = text.split('\n').flatMap((line) => line.match(/^- `(.* → .*)`$/)?.[1] ?? [])
   assert.equal(named, edges)
 })
@@ -167,12 +167,12 @@ test('its sessions answer, refuse and stay sound', () => {
   assert.equal(session.violations(), [])
 })
 
-/** The speech of the example, as docs/speech.md shows it. */
+/** The speech of the example, as docs/environments/speech.md shows it. */
 function pantrySpeech(): string {
-  return readFileSync(join(checkout, 'docs', 'speech.md'), 'utf8').match(/```yaml\n([\s\S]*?)```/)![1]!
+  return readFileSync(join(checkout, 'docs', 'environments', 'speech.md'), 'utf8').match(/```yaml\n([\s\S]*?)```/)![1]!
 }
 
-test('the synthesiser makes tasks from it and its speech in docs/speech.md', () => {
+test('the synthesiser makes tasks from it and its speech in docs/environments/speech.md', () => {
   const folder = mkdtempSync(join(tmpdir(), 'prove-pantry-'))
   const file = join(folder, 'speech.yaml')
   writeFileSync(file, pantrySpeech())

@@ -12,8 +12,8 @@ interface Panel {
   readonly targets: readonly { readonly expr: string }[]
 }
 
-test('docs/metrics.md is what npm run docs writes', async () => {
-  assert.is(read('metrics.md'), await describeMetrics())
+test('docs/reference/metrics.md is what npm run docs writes', async () => {
+  assert.is(read('reference/metrics.md'), await describeMetrics())
 })
 
 test('every metric says its meaning and has a name of the project', async () => {
@@ -31,7 +31,7 @@ test('the Grafana dashboard asks for metrics and labels that there are, and for 
       return [name, labelNames]
     }),
   )
-  const { panels } = JSON.parse(read('grafana-dashboard.json')) as { panels: Panel[] }
+  const { panels } = JSON.parse(read('operate/grafana-dashboard.json')) as { panels: Panel[] }
   const asked = new Set<string>()
   for (const { title, targets } of panels) {
     assert.ok(targets.length > 0, title)

@@ -20,7 +20,7 @@ const { readBannedWords, writtenPart } = (await load('banned-words.mjs')) as {
   writtenPart(markdown: string): string
 }
 
-const words = readBannedWords(readFileSync(join(checkout, 'docs', 'glossary.md'), 'utf8'))
+const words = readBannedWords(readFileSync(join(checkout, 'docs', 'reference', 'glossary.md'), 'utf8'))
 
 /** Lines and rules of the findings in a text, with at most six words in a sentence. */
 const findingsIn = async (text: string): Promise<string[]> =>

@@ -4,7 +4,7 @@ import * as assert from 'uvu/assert'
 import { BLOB_ROLES, ENVELOPE_KINDS, LIMITS, PROTOCOLS, PUBLISHED_FILES, topicsOf } from '../../../proto/index.js'
 import { describeChecks } from '../../../rollout/verification/describe-refusals.js'
 
-const text = readFileSync('docs/protocol.md', 'utf8')
+const text = readFileSync('docs/reference/protocol.md', 'utf8')
 /** Rows of the table under a heading, without the head. */
 const rowsUnder = (heading: string): string[] => {
   const section = text.split(`## ${heading}\n`)[1]?.split('\n## ')[0] ?? ''

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -9,9 +9,12 @@ import { library } from '../../support/library-environment.js'
 
 const test = suite('the description of the worlds')
 
-test('docs/servers.md is current', () => {
-  const written = readFileSync(join(checkout, 'docs', 'servers.md'), 'utf8')
-  assert.ok(written === describeCatalogue(CATALOGUE), 'docs/servers.md is out of date: run npm run docs')
+test('docs/environments/catalogue has a current page for each environment, and no other', () => {
+  const folder = join(checkout, 'docs', 'environments', 'catalogue')
+  const pages = describeCatalogue(CATALOGUE)
+  assert.equal(readdirSync(folder).sort(), [...pages.keys()].sort())
+  for (const [name, text] of pages)
+    assert.ok(readFileSync(join(folder, name), 'utf8') === text, `${name} is out of date: run npm run docs`)
 })
 
 test('names tools, parameters, failures, invariants and the edges of the dependency graph', () => {

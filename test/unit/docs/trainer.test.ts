@@ -38,7 +38,7 @@ const rowsOf = ({ properties = {}, required = [] }: Field, path = ''): string[][
   )
 
 test('every setting of trainer.json is documented with its default and its range, and nothing else is', () => {
-  const text = readFileSync(join(checkout, 'docs', 'trainer.md'), 'utf8')
+  const text = readFileSync(join(checkout, 'docs', 'reference', 'trainer.md'), 'utf8')
   const table = text.split('## Settings (`trainer.json`)')[1]!.split('\n## ')[0]!
   const documented = table
     .split('\n')
@@ -49,7 +49,7 @@ test('every setting of trainer.json is documented with its default and its range
 })
 
 test('the table of learning rates is what npm run docs writes', () => {
-  const text = readFileSync(join(checkout, 'docs', 'trainer.md'), 'utf8')
+  const text = readFileSync(join(checkout, 'docs', 'reference', 'trainer.md'), 'utf8')
   assert.is(withLearningRates(text), text)
   for (const { lr } of LEARNING_RATES) assert.ok(text.includes(`| ${lr} | `))
 })

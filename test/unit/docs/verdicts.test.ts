@@ -8,9 +8,9 @@ import { checkout } from '../../support/checkout.js'
 
 const test = suite('the description of refusals')
 
-test('docs/verdicts.md is current', () => {
-  const written = readFileSync(join(checkout, 'docs', 'verdicts.md'), 'utf8')
-  assert.ok(written === describeRefusals(), 'docs/verdicts.md is out of date: run npm run docs')
+test('docs/reference/verdicts.md is current', () => {
+  const written = readFileSync(join(checkout, 'docs', 'reference', 'verdicts.md'), 'utf8')
+  assert.ok(written === describeRefusals(), 'docs/reference/verdicts.md is out of date: run npm run docs')
 })
 
 test('every code stands in exactly one table, with its meaning and what it costs', () => {

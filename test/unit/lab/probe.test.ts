@@ -79,10 +79,10 @@ test('outcome ranks right above wrong probes better than paper does', async () =
 })
 
 test('the document has a row for every probe', async () => {
-  const document = readFileSync(join(checkout, 'docs', 'reward.md'), 'utf8')
+  const document = readFileSync(join(checkout, 'docs', 'explain', 'reward.md'), 'utf8')
   const shown = tables(await once())
   for (const { name } of [...PROBES, ...FALSE_PASS_PROBES]) {
-    assert.ok(document.includes(`| ${name} |`), `docs/reward.md lacks: ${name}`)
+    assert.ok(document.includes(`| ${name} |`), `docs/explain/reward.md lacks: ${name}`)
     assert.ok(shown.includes(`| ${name} |`), name)
   }
 })

@@ -4,13 +4,19 @@ import * as assert from 'uvu/assert'
 import {
   acceptsGroup,
   contradiction,
-  merklePath,
+  MerkleTree,
   merkleRoot,
   parseVerdictLeaf,
   rootByPath,
   verdictLeafText,
 } from '../../../proto/index.js'
 import { hash, logHead } from '../../support/proto-samples.js'
+
+const treeOf = (leaves: readonly string[]): MerkleTree => {
+  const tree = new MerkleTree()
+  for (const leaf of leaves) tree.append(leaf)
+  return tree
+}
 
 const leaves = (count: number): string[] => Array.from({ length: count }, (_, i) => `leaf ${i}`)
 
@@ -33,8 +39,9 @@ test('every leaf of a tree of any size has a path to its root, and no other leaf
   for (let count = 1; count <= 33; count++) {
     const all = leaves(count)
     const root = merkleRoot(all)
+    const tree = treeOf(all)
     for (const [index, leaf] of all.entries()) {
-      const path = merklePath(all, index)
+      const path = tree.path(index)
       assert.is(rootByPath(leaf, index, count, path), root)
       assert.is.not(rootByPath(`${leaf}!`, index, count, path), root)
       assert.is.not(rootByPath(leaf, index, count, [...path, root]), root)
@@ -42,6 +49,18 @@ test('every leaf of a tree of any size has a path to its root, and no other leaf
     }
   }
   assert.is(rootByPath('leaf 0', 1, 1, []), null)
+})
+
+test('a tree that grows has the root of each moment, and the same paths as one made at once', () => {
+  const all = leaves(40)
+  const tree = treeOf([])
+  for (const [index, leaf] of all.entries()) {
+    assert.is(tree.append(leaf), index)
+    const now = all.slice(0, index + 1)
+    assert.is(tree.root(), merkleRoot(now))
+    assert.equal(tree.path(index >> 1), treeOf(now).path(index >> 1))
+  }
+  assert.throws(() => tree.path(40), /no leaf 40 among 40/)
 })
 
 const verdict = {

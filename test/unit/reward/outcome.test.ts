@@ -32,7 +32,7 @@ const right: StateDigests[] = [{ initial: 'a', expected: 'b', actual: 'b' }]
 const untouched: StateDigests[] = [{ initial: 'a', expected: 'b', actual: 'a' }]
 const wrong: StateDigests[] = [{ initial: 'a', expected: 'b', actual: 'c' }]
 
-/** By hand, from docs/reward.md; the task has two calls, so the budget is three. */
+/** By hand, from docs/explain/reward.md; the task has two calls, so the budget is three. */
 const CASES: readonly [what: string, log: LoggedCall[], states: StateDigests[], total: number, turns?: number[]][] = [
   ['the task as it was asked', [find, pay], right, 1, [0, 1]],
   ['nothing', [], untouched, 0],

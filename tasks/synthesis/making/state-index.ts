@@ -1,0 +1,117 @@
+import { LRUCache } from 'lru-cache'
+import type { JsonObject } from '../../../rollout/reward/index.js'
+import { deriveSeed, type SeededRandom, type SeedStateCache, seededRandom } from '../../../servers/kernel/index.js'
+import { type Node, nodeName } from '../graph.js'
+import { accepts, keysIn } from './arguments.js'
+import { failingVariant } from './failed-call.js'
+import type { Chain } from './split.js'
+import type { Open, Step } from './step.js'
+import { entityOf, isPreparedBy, type Wiring } from './wiring.js'
+
+/** Draws of arguments before it is held that a state has none: some samplers look at part of their tables only. */
+const DRAWS = 3
+/** Results of a look-up that are searched for a thing of use. */
+const RESULTS = 16
+/** Calls of a tool that are tried with a wrong value. */
+const CALLS = 4
+/** Environment seeds whose answers are kept. */
+const SEEDS_KEPT = 64
+
+/** Index of the state at the start of the sessions of one environment seed. The same seed gives the same answers on every machine. */
+export interface StateIndex {
+  /** Whether a tool can be called first. */
+  isPossible(node: Node): boolean
+  /** Whether a call that is made first fails for one wrong value, or fails the second time for one that is too large. */
+  canFail(node: Node, again: boolean): boolean
+  /** Whether every call of a chain is possible or prepared, and every first look-up shows something that its users can be used on. */
+  canCarry(chain: Chain, wiring: Wiring | undefined): boolean
+}
+
+const indexes = new WeakMap<SeedStateCache, LRUCache<number, StateIndex>>()
+
+/** Returns the index of an environment seed. Its answers are found when they are asked for, and kept. */
+export function stateIndex(environmentSeed: number, seedStates: SeedStateCache): StateIndex {
+  const known = indexes.get(seedStates) ?? new LRUCache<number, StateIndex>({ max: SEEDS_KEPT })
+  indexes.set(seedStates, known)
+  const index = known.get(environmentSeed) ?? createStateIndex(environmentSeed, seedStates)
+  known.set(environmentSeed, index)
+  return index
+}
+
+function createStateIndex(environmentSeed: number, seedStates: SeedStateCache): StateIndex {
+  const open: Open = (environment) => seedStates.open(environment, environmentSeed)
+  const answers = new Map<string, boolean>()
+  const answer = (question: readonly string[], find: (random: SeededRandom) => boolean): boolean => {
+    const name = question.join(' ')
+    let found = answers.get(name)
+    if (found === undefined) {
+      found = find(seededRandom(deriveSeed('prove/state-index/1', environmentSeed, name)))
+      answers.set(name, found)
+    }
+    return found
+  }
+  const some = (times: number, draw: () => boolean): boolean => Array.from({ length: times }).some(draw)
+
+  const isPossible = (node: Node): boolean =>
+    answer(['possible', nodeName(node)], (random) => {
+      const session = open(node.environment)
+      return some(DRAWS, () => session.sampleArguments(node.tool, random, {}) !== null)
+    })
+
+  /** Makes a call with drawn arguments in a fresh session. */
+  function called(node: Node, random: SeededRandom): Step | undefined {
+    const session = open(node.environment)
+    const args = session.sampleArguments(node.tool, random, {})
+    const given = Object.fromEntries(
+      Object.entries(args ?? {}).filter(([, value]) => value !== undefined),
+    ) as JsonObject
+    const result = args ? session.call(node.tool.name, given) : undefined
+    return result?.ok ? { ...node, args: given, output: result.output as JsonObject, bindings: [] } : undefined
+  }
+
+  const canFail = (node: Node, again: boolean): boolean =>
+    answer(['fails', nodeName(node), String(again)], (random) =>
+      some(CALLS, () => {
+        const step = called(node, random)
+        return step !== undefined && failingVariant({ steps: [step], open, random }, 0, again) !== null
+      }),
+    )
+
+  /** Whether some result of a look-up shows a thing that a tool can be used on. */
+  const shows = (lookUp: Node, user: Node, field: string, entity: string): boolean =>
+    answer(['shows', nodeName(lookUp), nodeName(user), field], (random) => {
+      const session = open(user.environment)
+      const seen = new Set<string>()
+      return some(RESULTS, () => {
+        const step = called(lookUp, random)
+        return (step ? keysIn(step, user, entity) : []).some((key) => {
+          if (seen.has(key)) return false
+          seen.add(key)
+          return accepts(session, user, random, { [field]: key }) !== undefined
+        })
+      })
+    })
+
+  return {
+    isPossible,
+    canFail,
+    canCarry: (chain, wiring) =>
+      chain.every((node, at) => {
+        const isPrepared = chain.slice(0, at).some((other) => isPreparedBy(other, node))
+        if (!isPrepared && !isPossible(node)) return false
+        return (wiring?.keys[at] ?? []).every(([field, index]) => {
+          const thing = wiring?.things[index]
+          const source = thing && chain[thing.source]
+          if (isPrepared || thing?.how !== 'found' || !source || thing.source === at) return true
+          if ((wiring?.keys[thing.source] ?? []).length > 0) return true
+          if (
+            chain
+              .slice(thing.source, at)
+              .some((one) => one.environment === node.environment && !one.tool.annotations.readOnly)
+          )
+            return true
+          return shows(source, node, field, entityOf(thing))
+        })
+      }),
+  }
+}

@@ -1,0 +1,141 @@
+import {
+  createSeedStateCache,
+  deriveSeed,
+  type SeededRandom,
+  type SeedStateCache,
+  seededRandom,
+} from '../../../servers/kernel/index.js'
+import type { Example } from '../../dataset/example.js'
+import type { Profile } from '../../dataset/profile.js'
+import { type Node, nodeName, type ToolGraph } from '../graph.js'
+import { chainIndex, type WiredChain } from '../making/chain-index.js'
+import { canCarry, canFailIn, fieldsToLeaveOut, partsOf } from '../making/conversation-shape.js'
+import { hasRuleFor } from '../making/domain-rule-case.js'
+import type { TaskPlan } from '../making/plan.js'
+import { type StateIndex, stateIndex } from '../making/state-index.js'
+import type { Assignment, Rejection } from '../making/synthesis-context.js'
+import { spentName } from '../making/take-steps.js'
+import { canBeAskedInTurns } from '../making/wiring.js'
+
+/** Rejections of a chain after which it is not tried again, if nothing came of it. */
+const SPENT_AFTER = 2
+/** Rounds after which a rare failure becomes a usual one, and after which a plan asks for less: some splits have no chain for each kind. */
+const ROUNDS_WITH_RARE = 6
+const ROUNDS_WITH_ALL = 16
+
+/** Chooses the tool that each example is about, and remembers what came of it. */
+export interface Targets {
+  /** Tools with a chain that can carry a plan, as far as the tools show. */
+  able(plan: TaskPlan): readonly Node[]
+  /** Returns the plan with the tool that the fewest examples call so far. */
+  assign(plan: TaskPlan, index: number, round: number): Assignment
+  /** Notes what came of an assignment. */
+  note(assignment: Assignment, kept: Example | null, rejected: readonly Rejection[]): void
+  /** Names of the chains of which nothing came, see `spentName`. */
+  spent(): string[]
+}
+
+export function createTargets(
+  graph: ToolGraph,
+  profile: Profile,
+  heldOutEnvironments: ReadonlySet<string>,
+  seed: number,
+  seedStates: SeedStateCache = createSeedStateCache(),
+): Targets {
+  // Which calls fail for a wrong value is much the same in all states, so one of them is looked at.
+  const state = stateIndex(deriveSeed('prove/planning-state/1', seed), seedStates)
+  const called = new Map(graph.nodes.map((node) => [nodeName(node), 0]))
+  const waiting = new Map<string, number>()
+  const failures = new Map<string, number>()
+  const chains = new Map<string, number>()
+  const known = new Map<string, readonly Node[]>()
+  const add = (counts: Map<string, number>, name: string, more: number): void => {
+    counts.set(name, Math.max(0, (counts.get(name) ?? 0) + more))
+  }
+  const able = (plan: TaskPlan): readonly Node[] => {
+    const { kind, split, calls, requests, information, recovery, crossing, missing, rules } = plan
+    const name = JSON.stringify([kind, split, calls, requests, information, recovery, crossing, missing, rules])
+    let nodes = known.get(name)
+    if (!nodes) {
+      nodes = ableNodes(plan, graph, profile, heldOutEnvironments, state)
+      known.set(name, nodes)
+    }
+    return nodes
+  }
+  const cost = (node: Node): number => {
+    const name = nodeName(node)
+    return (called.get(name) ?? 0) + (waiting.get(name) ?? 0) + (failures.get(name) ?? 0) ** 2
+  }
+  return {
+    able,
+    assign(wanted, index, round) {
+      const plan =
+        round < ROUNDS_WITH_RARE ? wanted : round < ROUNDS_WITH_ALL ? withUsualFailure(wanted) : withLess(wanted)
+      const random = seededRandom(deriveSeed('prove/target/2', seed, index, round))
+      const among = able(plan)
+      const target = cheapest(among.length > 0 ? among : graph.nodes, cost, random)
+      add(waiting, nodeName(target), 1)
+      return { ...plan, index, target, round }
+    },
+    note(assignment, kept, rejected) {
+      const own = nodeName(assignment.target)
+      add(waiting, own, -1)
+      if (kept) failures.delete(own)
+      else add(failures, own, 1)
+      const environments = new Map(kept?.task.toolset.map(({ environment, tool }) => [tool, environment]))
+      for (const name of new Set(kept?.task.groundTruth.map((call) => `${environments.get(call.name)}:${call.name}`)))
+        add(called, name, 1)
+      for (const { by, chain } of rejected) if (chain !== undefined) add(chains, spentName(chain, assignment, by), 1)
+      if (!kept) return
+      for (const name of [kept.task.chain, spentName(kept.task.chain, assignment)])
+        chains.set(name, Number.NEGATIVE_INFINITY)
+    },
+    spent: () => [...chains].filter(([, count]) => count >= SPENT_AFTER).map(([name]) => name),
+  }
+}
+
+function cheapest(nodes: readonly Node[], cost: (node: Node) => number, random: SeededRandom): Node {
+  let [best, least] = [nodes[0] as Node, Number.POSITIVE_INFINITY]
+  for (const node of random.shuffle(nodes)) {
+    const own = cost(node)
+    if (own < least) [best, least] = [node, own]
+  }
+  return best
+}
+
+function ableNodes(
+  plan: TaskPlan,
+  graph: ToolGraph,
+  profile: Profile,
+  heldOutEnvironments: ReadonlySet<string>,
+  state: StateIndex,
+): readonly Node[] {
+  const { kind, calls, split, crossing, missing, rules } = plan
+  const ruled =
+    rules === 'declined' || rules === 'confirmed' ? graph.nodes.filter((node) => hasRuleFor(node, rules)) : graph.nodes
+  if (profile.speech === 'plain') return ruled
+  if (kind !== 'multi-turn')
+    return missing === 'value' ? ruled.filter((node) => fieldsToLeaveOut(node).length > 0) : ruled
+  const index = chainIndex(graph, heldOutEnvironments)
+  const query = { length: calls, split, crossing }
+  const isFit = ({ nodes, wiring }: WiredChain): boolean =>
+    canCarry(nodes, plan) &&
+    partsOf(nodes, plan).some(
+      (parts) => canBeAskedInTurns(nodes, wiring, parts) && canFailIn(plan, nodes, parts, state),
+    )
+  const fitting = new Set(index.of(query).flatMap((chain) => (isFit(chain) ? chain.nodes : [])))
+  return ruled.filter((node) => fitting.has(node))
+}
+
+/** The plan with a failure that other arguments make good, if it has a failure: few calls fail otherwise. */
+const withUsualFailure = (plan: TaskPlan): TaskPlan =>
+  plan.recovery === null ? plan : { ...plan, recovery: 'corrected', information: 'complete' }
+
+/** The plan without what is rarest in it. */
+const withLess = ({ rules, ...plan }: TaskPlan): TaskPlan => ({
+  ...plan,
+  recovery: null,
+  crossing: false,
+  ...(plan.kind === 'multi-turn' ? { information: 'complete', requests: Math.min(2, plan.calls) } : {}),
+  ...(rules === undefined ? {} : { rules: 'abiding' }),
+})
