@@ -37,6 +37,10 @@ const { DOCUMENTS, readRows, withRows: withCounterparts } = await import('./coun
 for (const path of DOCUMENTS)
   writeFileSync(`${root}${path}`, withCounterparts(readFileSync(`${root}${path}`, 'utf8'), readRows()))
 
+const { withResults } = await import('./readme.mjs')
+const results = JSON.parse(readFileSync(`${root}docs/reports/results.json`, 'utf8'))
+writeFileSync(`${root}README.md`, withResults(readFileSync(`${root}README.md`, 'utf8'), results))
+
 const { LIMITS } = await import('../dist/proto/index.js')
 const protocol = `${root}docs/reference/protocol.md`
 const limits = Object.entries(LIMITS).map(

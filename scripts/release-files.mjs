@@ -45,6 +45,8 @@ export const FILES = {
   'CITATION.cff': [after(/^(version: )\S*/m, version), after(/^(repository-code: )\S*/m, ({ url }) => url)],
   '.github/ISSUE_TEMPLATE/config.yml': [after(/(url: )\S*(?=\/security\/advisories\/new)/, ({ url }) => url)],
   'README.md': [packed],
+  'docs/start/index.md': [packed],
+  'docs/start/trl.md': [packed],
   'prove-worlds/README.md': [packed],
   'prove-worlds/space/README.md': [packed],
 }

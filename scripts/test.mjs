@@ -10,7 +10,17 @@ import { setupOrExit } from './setup.mjs'
 
 /** The jobs that take longest, which start first: at the end, one of them would run alone. All others take about as long as each other. */
 const HEAVIEST = [
-  ...['proc/attackers', 'proc/chaos', 'proc/walk', 'proc/recovery', 'swarm/chaos', 'proc/cli', 'release', 'trainer'],
+  ...[
+    'proc/attackers',
+    'proc/chaos',
+    'proc/walk',
+    'proc/quickstarts',
+    'proc/recovery',
+    'swarm/chaos',
+    'proc/cli',
+    'release',
+    'trainer',
+  ],
   ...['node-versions', 'synthesis/production', 'proc/dashboard', 'proc/steering', 'proc/stranger'],
   ...['counterparts/trl', 'counterparts/verifiers', 'counterparts'],
   ...['proc/mcp-python-client', 'environments', 'property', 'synthesis'],

@@ -5,6 +5,7 @@ import { defineConfig } from 'vitepress'
 import { sidebar, slugOf } from './pages.mjs'
 
 const { description, repository } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
+const icon = readFileSync(new URL('../../coordinator/dashboard/assets/icon.svg', import.meta.url))
 const source = repository.url.replace(/^git\+|\.git$/g, '')
 
 /** Link on the site: pages stay as they are, and other files of the repository are shown by GitHub. */
@@ -42,6 +43,15 @@ export default defineConfig({
   description,
   base: `/${posix.basename(source)}/`,
   cleanUrls: true,
+  head: [
+    ['link', { rel: 'icon', type: 'image/svg+xml', href: `data:image/svg+xml;base64,${icon.toString('base64')}` }],
+    // Long names and formulas in a line break on a telephone.
+    [
+      'style',
+      {},
+      '.vp-doc :not(pre) > code, .vp-doc p, .vp-doc li { overflow-wrap: anywhere } .vp-doc pre { overflow-x: auto }',
+    ],
+  ],
   lastUpdated: false,
   // Addresses on the reader's own machine.
   ignoreDeadLinks: 'localhostLinks',
@@ -54,7 +64,21 @@ export default defineConfig({
     },
   },
   themeConfig: {
-    search: { provider: 'local' },
+    search: {
+      provider: 'local',
+      options: {
+        miniSearch: {
+          // Codes such as too_slow and options such as --no-listen are words.
+          options: { tokenize: (text) => text.split(/[^\p{L}\p{N}_-]+/u) },
+          searchOptions: {
+            fuzzy: 0.1,
+            prefix: true,
+            boost: { title: 4, text: 2, titles: 1 },
+            boostDocument: (id) => (/catalogue|reports/.test(id) ? 0.4 : 1),
+          },
+        },
+      },
+    },
     outline: [2, 3],
     nav: [
       { text: 'Start', link: '/start/' },

@@ -16,7 +16,19 @@ const inFolder = (folder) =>
 
 /** Groups of pages by what a reader wants to do. A page is a path below `docs/`. */
 export const GROUPS = [
-  { text: 'Start', pages: ['start/index.md', 'status.md'] },
+  {
+    text: 'Start',
+    pages: [
+      'start/index.md',
+      'start/join.md',
+      'start/run.md',
+      'start/model.md',
+      'start/environment.md',
+      'start/trl.md',
+      'start/tour.md',
+      'status.md',
+    ],
+  },
   { text: 'Volunteer', pages: ['volunteer/index.md', 'volunteer/protection.md', 'volunteer/verify-a-group.md'] },
   {
     text: 'Operate',

@@ -109,7 +109,7 @@ export function describeRefusals(): string {
 
 const HEAD = `# Verdicts and refusals
 
-\`npm run docs\` writes this page from \`proto/errors.ts\` and \`rollout/verification/checks.ts\`. [protocol.md](protocol.md#verification), "Judging", describes the verification of groups.
+\`npm run docs\` writes this page from \`proto/errors.ts\` and \`rollout/verification/checks.ts\`. [protocol.md](protocol.md#verification), "Verification", describes the checks.
 
 A node prints every verdict with its code, the meaning of the code, the coordinator's detail, and the consequence.
 \`prove-node verdicts\` lists all verdicts later, and \`prove-node verify-group\` verifies the last group again on your machine, with the same code.
@@ -117,7 +117,7 @@ A node prints every verdict with its code, the meaning of the code, the coordina
 *Gossip score*: such a message lowers the sender's score at its neighbours, until they ignore the sender. *Consequence* of a refused group:
 *closer audits*, more of the node's groups are recomputed; *quarantine*, no leases for an hour, the second time for a day, and the third time for
 good; *exclusion*, no more leases for the key after a provable lie. More failed audits than chance explains cause a quarantine too
-([protocol.md](protocol.md#verification), "Judging").`
+([protocol.md](protocol.md#consequences), "Consequences").`
 
 function describePart({ title, places, advice }: Part): string {
   const rows = Object.entries(REFUSALS).flatMap(([code, { effect, consequence, meaning }]) => {

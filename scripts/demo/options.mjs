@@ -7,7 +7,7 @@ const integer = (standard, least = 1) => ({ type: 'string', standard, least })
 const DEMOS = {
   toy: {
     seed: integer(0, 0),
-    versions: integer(16),
+    versions: integer(20),
     nodes: integer(2),
     tasks: integer(600),
     samples: integer(1),

@@ -35,11 +35,15 @@ test('the scored rollouts have the full reward and none', async () => {
 
 /** The suite `counterparts` runs the programs of this document. */
 test('the programs for TRL and verifiers are those of the document that the counterparts run', () => {
-  const document = readFileSync(join(checkout, 'prove-worlds', 'README.md'), 'utf8')
-  for (const name of ['python/trl.py', 'python/verifiers.sh']) {
-    const lines = readFileSync(join(checkout, 'examples', name), 'utf8').split('\n')
+  const read = (path: string): string => readFileSync(join(checkout, path), 'utf8')
+  for (const [name, ...documents] of [
+    ['python/trl.py', 'prove-worlds/README.md', 'docs/start/trl.md'],
+    ['python/verifiers.sh', 'prove-worlds/README.md'],
+  ] as const) {
+    const lines = read(`examples/${name}`).split('\n')
     const program = lines.slice(lines.findIndex((line) => /^(import |OPENAI_)/.test(line))).join('\n')
-    assert.ok(document.includes(program), `examples/${name} differs from prove-worlds/README.md`)
+    for (const document of documents)
+      assert.ok(read(document).includes(program), `examples/${name} differs from ${document}`)
   }
 })
 

@@ -1,0 +1,100 @@
+import { statSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Browser, Page } from 'playwright-core'
+import { PAPER } from '../../rollout/reward/index.js'
+import { servePlayground } from '../../servers/episodes/playground/serve-playground.js'
+import { shippedTasks } from '../../servers/episodes/playground/shipped-tasks.js'
+import { systemClock } from '../../swarm/index.js'
+import { openChromium, settle } from '../support/chromium.js'
+import { READABLE, runOf, showRun } from '../support/dashboard-runs.js'
+import { PATIENCE_MS } from '../support/patience.js'
+
+/** Bytes of a picture of a screen, so that a page with several of them stays light. */
+const MOST_BYTES = 150_000
+const VIEW = { width: 1120, height: 760 }
+/** A fixed day, so that the pictures do not change with the clock. */
+const BEGAN_MS = Date.UTC(2026, 2, 1, 9)
+
+/** Photographs the pages of the program in Chromium. */
+export async function drawScreens(folder: string): Promise<void> {
+  const browser = await openChromium()
+  const take = async (page: Page, name: string, height: number): Promise<void> => {
+    const path = join(folder, `${name}.png`)
+    await page.setViewportSize({ ...VIEW, height })
+    await settle(page)
+    await page.screenshot({ path })
+    const { size } = statSync(path)
+    if (size > MOST_BYTES) throw new Error(`${path} has ${size} bytes: show less of the page, at most ${MOST_BYTES}`)
+  }
+  try {
+    await dashboard(browser, take)
+    await playground(browser, take)
+  } finally {
+    await browser.close()
+  }
+}
+
+type Take = (page: Page, name: string, height: number) => Promise<void>
+
+async function pageIn(browser: Browser): Promise<Page> {
+  const page = await browser.newPage({ viewport: VIEW, colorScheme: 'light', reducedMotion: 'reduce' })
+  page.setDefaultTimeout(PATIENCE_MS)
+  return page
+}
+
+/** The dashboard of the run that its tests show too. */
+async function dashboard(browser: Browser, take: Take): Promise<void> {
+  const events = runOf('busy', BEGAN_MS)
+  const nowMs = events.at(-1)!.atMs + 40_000
+  const run = await showRun(events, {}, { clock: { ...systemClock, now: () => nowMs } })
+  try {
+    const page = await pageIn(browser)
+    for (const [path, name, height] of [
+      ['/', 'dashboard-overview', 940],
+      ['/steps', 'dashboard-training', 900],
+      [`/groups/${READABLE}?rollout=0`, 'dashboard-group', 1180],
+    ] as const) {
+      await page.goto(run.dashboard.url + path)
+      await take(page, name, height)
+    }
+  } finally {
+    await run.close()
+  }
+}
+
+/** A task that was played in two ways: branch B is a fork of A. */
+async function playground(browser: Browser, take: Take): Promise<void> {
+  const tasks = await shippedTasks()
+  const task = tasks.find(({ turns, groundTruth }) => turns.length === 2 && groundTruth.length > 2)!
+  const served = await servePlayground({ host: '127.0.0.1', port: 0, reward: PAPER, tasks: null })
+  try {
+    const page = await pageIn(browser)
+    await page.goto(served.origin)
+    await page.getByLabel('Task', { exact: true }).selectOption(task.id)
+    await page.getByRole('button', { name: 'Open the task' }).click()
+    const call = async ({ name, arguments: args }: (typeof task.groundTruth)[number]): Promise<void> => {
+      await page.getByLabel('Tool', { exact: true }).selectOption(name)
+      for (const [key, value] of Object.entries(args)) {
+        const field = page.locator(`#arg-${key}`)
+        const text = typeof value === 'string' ? value : JSON.stringify(value)
+        if ((await field.evaluate((element) => element.tagName)) === 'SELECT') await field.selectOption(text)
+        else await field.fill(text)
+      }
+      await page.getByRole('button', { name: 'Make the call' }).click()
+    }
+    await call(task.groundTruth[0]!)
+    await page.locator('.said.assistant .badge').first().waitFor()
+    await page.getByRole('button', { name: 'Fork A here' }).click()
+    await call(task.groundTruth[1]!)
+    await page.locator('.said.assistant .badge').nth(1).waitFor()
+    await page.getByRole('button', { name: 'Compare with A' }).click()
+    await page.getByText('share').first().waitFor()
+    await page.setViewportSize({ ...VIEW, height: 1100 })
+    await page.getByRole('heading', { name: 'Branches' }).evaluate((heading) => {
+      window.scrollTo(0, heading.getBoundingClientRect().top + window.scrollY - 24)
+    })
+    await take(page, 'playground', 1100)
+  } finally {
+    await served.close()
+  }
+}
