@@ -73,7 +73,7 @@ interface Found {
 
 /** Tools whose chains may take the place of those of the wanted one. */
 const OTHER_TOOLS = 24
-/** Chains of a kind that are few: each of them is tried, also if nothing came of it in other states. */
+/** Most chains of a kind that are all tried, at last also those of which nothing came in other states. */
 const FEW = 200
 
 /** A chain of the index that can be called in this state and was not tried in it. */
@@ -103,12 +103,14 @@ function chooseChain(
     const few = anywhere && fitting && fitting.all.length <= FEW ? fitting.all : undefined
     // Where no chain through the tool that is wanted will do, one through another tool takes its place.
     const lists = few ? [around] : [around, ...others]
-    const first = lists.map((tool): readonly Candidate[] =>
+    const through = lists.map((tool): readonly Candidate[] =>
       fitting ? fitting.through(tool) : index.through(tool, query),
     )
-    for (const [place, list] of [...first, ...(few ? [few, few] : [])].entries()) {
+    const fresh = [...through, ...(few ? [few] : [])]
+    const again = few ? [few] : shape ? [] : through
+    for (const [place, list] of [...fresh, ...again].entries()) {
       for (const { name, nodes, wiring, partings: all } of inRandomOrder(list, random)) {
-        const isTaken = tried.has(name) || (place <= lists.length && !isFresh({ name, nodes, wiring }))
+        const isTaken = tried.has(name) || (place < fresh.length && !isFresh({ name, nodes, wiring }))
         if (isTaken || !fits(nodes) || !state.canCarry(nodes, wiring)) continue
         const partings = all?.filter((parts) => inState(nodes, parts, state))
         if (partings?.length !== 0) return { nodes, wiring, ...(partings ? { partings } : {}) }
