@@ -2,9 +2,9 @@ import { refusal } from './errors.js'
 
 /**
  * The content of an adapter's difference before compression. Both adapters are read as 16-bit words of float16. A step of training moves
- * each weight by a similar amount, which is a different number of float16 steps for each exponent. So a block has the moves of its words
- * ordered by sign and exponent of the earlier words, first the high byte of every move and then the low bytes: each stretch of bytes
- * has one distribution, which a standard compressor finds. Measured: docs/reports/2026-11-28-flat.md.
+ * each weight by a similar amount, which is a different number of float16 steps for each exponent. So the moves in a block
+ * are ordered by sign and exponent of the earlier words. The high bytes of all moves come first, then the low bytes. Each stretch of bytes
+ * then has one distribution, which a standard compressor finds. Measured: docs/reports/2026-11-flat.md.
  */
 
 /** Bytes of one block, except the last. Bounds the memory for adapters of any size. */

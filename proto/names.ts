@@ -62,7 +62,7 @@ export function readShards(value: number): number {
   return value
 }
 
-/** Returns the place of a key among all shards of a run, 0 .. 2^32 - 1. It depends on the run, so nobody can prepare keys for many runs. */
+/** Returns the place of a key among all shards of a run, 0 .. 2^32 - 1. It depends on the run, so an attacker cannot prepare keys for many runs. */
 export const shardPlace = (runId: string, peerId: string): number =>
   Number.parseInt(sha256(new TextEncoder().encode(`prove/shard/1\n${runId}\n${peerId}`)).slice(0, 8), 16)
 

@@ -15,12 +15,14 @@ const BENCHES = {
     packages: ['level', 'libp2p'],
   },
   credit: { about: 'credit for useful groups and for noise', packages: ['node-llama-cpp'] },
+  differences: { about: 'bytes of successive adapters of a run (PROVE_BENCH_STEPS)', packages: [] },
   draw: { about: 'cost of selecting a token, compared with the forward pass', packages: ['node-llama-cpp'] },
   env: { about: 'environments: sessions, forks and tool calls', packages: ['@modelcontextprotocol/sdk', 'zod'] },
   episodes: {
     about: '`prove-server env`: episodes per second and memory per episode, compared with tau2',
     packages: ['hono'],
   },
+  gossip: { about: 'gossip of a node in runs of 1,000, 10,000 and 100,000', packages: [] },
   judge: {
     about: 'verification of groups: speed, audits, time to a verdict, memory of leases',
     packages: ['node-llama-cpp', 'libp2p'],

@@ -73,8 +73,8 @@ const PING_TIMEOUT_MS = 15_000
 const COORDINATOR_VALUE = 100
 
 /**
- * Returns the topics that a host may ever join or hear of: all shards for the coordinator, and for a node its own shard for each number
- * of shards. gossipsub forgets subscriptions to other topics, so a node must know all its topics before the number changes.
+ * Returns the topics that a host may ever join or hear of. The coordinator has all shards. A node has its shard for each number of
+ * shards. gossipsub forgets subscriptions to other topics, so a node must know all its topics before the number changes.
  */
 export function topicsFor(runId: string, peerId: string): readonly string[] {
   const { policy, addresses } = topicsOf(runId)

@@ -54,7 +54,7 @@ function inAnyOrder<T>(items: readonly T[], random: () => number): T[] {
 
 /**
  * Keeps connections to `LIMITS.peersSought` neighbours: nodes that an earlier process reached, that the coordinator names, or that are in
- * the local network. Half of them are of its own shard, if it hears of so many. Gossip's peer exchange adds others when the mesh is full.
+ * the local network. Half of them are in its shard, if it hears of enough. Gossip's peer exchange adds others when the mesh is full.
  */
 export function keepNeighbours({ host, known, keep, random, shards = () => 1 }: NeighbourParts): Neighbours {
   const logger = host.logger.child({ part: 'neighbours' })

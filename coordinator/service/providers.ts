@@ -21,8 +21,8 @@ export interface Providers {
   /** Notes that a node works under a policy, so that it has its adapter. */
   note(node: string, policyId: string): void
   /**
-   * Returns random nodes that have the adapter in force and that this node can dial. The first half are of its own shard, if there are
-   * so many: gossip needs neighbours of the same shard.
+   * Returns random nodes that have the adapter in force and that this node can dial. The first half are in its shard, if there are
+   * enough: gossip needs neighbours of the same shard.
    */
   nearTo(node: string): PeerAddresses[]
   /** Returns random nodes that every node can dial. */

@@ -31,7 +31,7 @@ export const MEASURED = {
   differenceShare: row(
     0.27,
     'of the adapter',
-    'docs/reports/2026-11-28-flat.md: SmolLM2-135M, learning rate 1e-4',
+    'docs/reports/2026-11-flat.md: SmolLM2-135M, learning rate 1e-4',
   ),
   uplinkBps: row(20e6, 'bit/s', 'given: 20 Mbit/s up'),
   attackers: row(0.1, 'share of keys', 'given: a tenth, of several kinds'),
