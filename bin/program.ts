@@ -20,7 +20,7 @@ export const PROGRAM: Program = {
     completion: async () => addCompletionCommand,
   },
   help: {
-    node: { group: GROUPS[0], examples: ['prove-swarm node join prove2-AgB-c6i3hIptF...'] },
+    node: { group: GROUPS[0], examples: ['prove-swarm node join prove3-AwB-c6i3hIptF...'] },
     coordinator: { group: GROUPS[0], examples: ['prove-swarm coordinator init'] },
     server: { group: GROUPS[0], examples: ['prove-swarm server banking --port 8080'] },
     lab: { group: GROUPS[0], examples: ['prove-swarm lab synthesize --out my-tasks'] },

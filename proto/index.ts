@@ -1,3 +1,4 @@
+export { applyMoves, DIFFERENCE_BLOCK_BYTES, movesOf } from './adapter-difference.js'
 export { type AddressNotice, addressNotice, openAddressNotice, sealAddressNotice } from './address-notice.js'
 export { chunkListOf, chunkListSha256, readChunkList } from './chunk-list.js'
 export type { Codec } from './codec.js'
@@ -75,6 +76,7 @@ export { LEAVE_REASONS, type Leave, type LeaveReason, leaveNotice } from './leav
 export { LIMITS, type Limit, type LimitName } from './limits.js'
 export { contradiction, type IssuedHead, issuedHead, type LogHead, openHead, sealHead } from './log-head.js'
 export {
+  type AdapterDifference,
   BLOB_ROLES,
   type BlobDescription,
   type BlobRole,
@@ -92,7 +94,20 @@ export {
 } from './manifest.js'
 export { expandMask, toMaskRuns } from './mask.js'
 export { MerkleTree, merkleRoot, rootByPath } from './merkle.js'
-export { PROTOCOL_VERSION, PROTOCOLS, type ProtocolName, topicsOf } from './names.js'
+export {
+  PROTOCOL_VERSION,
+  PROTOCOLS,
+  type ProtocolName,
+  SHARD_COUNTS,
+  type Shard,
+  shardAt,
+  shardOf,
+  shardPlace,
+  shardsFor,
+  shardTopicsOf,
+  type TopicNames,
+  topicsOf,
+} from './names.js'
 export type { PeerAddresses } from './peer-addresses.js'
 export {
   PLAIN_SAMPLER,

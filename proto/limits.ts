@@ -140,6 +140,8 @@ export const LIMITS = {
   trackedPeers: row(4096, 'count', 'peers whose rates are tracked'),
   trackedNonces: row(65_536, 'count', 'announcements whose replay is detected without the lease'),
   manifestsServed: row(32, 'count', 'recent rounds, for late nodes and auditors'),
+  shardNodes: row(128, 'count', 'nodes of a gossip shard: a node hears the groups of so many'),
+  gossipShards: row(1024, 'count', 'shards of 100,000 nodes; the coordinator subscribes to each'),
   publishesInFlight: row(32, 'count', 'gossipsub has no back-pressure'),
   snapshotInFlight: row(4, 'count', 'chunk requests per source; eight were slower'),
   snapshotSources: row(8, 'count', 'sources used at once for one blob'),

@@ -20,12 +20,14 @@ import { refusal } from './errors.js'
 import { prove } from './gen/swarm.js'
 import { LIMITS } from './limits.js'
 import { LOG_HEAD_SHAPE, type LogHead, readLogHead, writeLogHead } from './log-head.js'
+import { readShards } from './names.js'
 import { POLICY_SHAPE, type PolicyDescription, policyIdOf, readPolicy, writePolicy } from './policy.js'
 import { bytes, double, message, number, packed } from './wire-shape.js'
 
 /** The purposes of a publication's files. A receiver names its files by hash and role; no file name is sent. */
 export const BLOB_ROLES = [
   'adapter',
+  'adapter-difference',
   'base',
   'peft-weights',
   'peft-config',
@@ -39,6 +41,9 @@ export const BLOB_ROLES = [
 ] as const
 export type BlobRole = (typeof BLOB_ROLES)[number]
 
+/** It is no file of the publication: it only saves traffic. */
+const DIFFERENCE: BlobRole = 'adapter-difference'
+
 /** A file that the swarm can exchange in chunks. */
 export interface BlobDescription {
   readonly role: BlobRole
@@ -46,6 +51,13 @@ export interface BlobDescription {
   readonly sizeBytes: number
   /** Hash of each chunk, in order. Every chunk except the last has `LIMITS.chunkBytes`. */
   readonly chunkSha256s: readonly Sha256[]
+}
+
+/** The adapter of a version as changes of the adapter before it, for nodes that have that one. */
+export interface AdapterDifference {
+  /** Hash of the adapter that it changes. */
+  readonly from: Sha256
+  readonly blob: BlobDescription
 }
 
 /** A prompt with the right policy's answer, with which a node detects an adapter that is not applied. */
@@ -100,6 +112,10 @@ export interface PolicyManifest {
   readonly configurationId: Sha256
   /** The coordinator's log when it signed this manifest. */
   readonly head: LogHead
+  /** Number of gossip shards of the run, a power of two. */
+  readonly shards: number
+  /** null: there is no adapter before it, or the difference is not much smaller than the adapter. */
+  readonly difference: AdapterDifference | null
 }
 
 export const MAX_ROUND = 2 ** 32 - 1
@@ -111,6 +127,8 @@ export const chunkCount = (sizeBytes: number): number => Math.ceil(sizeBytes / L
 export const chunkLength = (sizeBytes: number, index: number): number =>
   Math.min(LIMITS.chunkBytes.value, sizeBytes - index * LIMITS.chunkBytes.value)
 
+const BLOB_SHAPE = { 1: bytes(), 2: bytes(), 3: double(), 4: number(), 5: bytes() }
+
 export const policyManifest: Codec<PolicyManifest> = codec<PolicyManifest, prove.PolicyManifest.$Properties>({
   what: 'policy manifest',
   limit: 'manifestBytes',
@@ -120,7 +138,7 @@ export const policyManifest: Codec<PolicyManifest> = codec<PolicyManifest, prove
     2: number(),
     3: bytes(),
     4: message(POLICY_SHAPE),
-    5: message({ 1: bytes(), 2: bytes(), 3: double(), 4: number(), 5: bytes() }, LIMITS.blobsPerManifest.value),
+    5: message(BLOB_SHAPE, LIMITS.blobsPerManifest.value),
     6: message(
       {
         1: packed(0),
@@ -139,6 +157,8 @@ export const policyManifest: Codec<PolicyManifest> = codec<PolicyManifest, prove
     13: bytes(),
     14: message({ 1: double(), 2: double() }),
     15: message(LOG_HEAD_SHAPE),
+    16: number(),
+    17: message({ 1: bytes(), 2: message(BLOB_SHAPE) }),
   },
   read: (wire) => {
     const policy = readPolicy(present(wire.policy, 'policy'))
@@ -166,19 +186,19 @@ export const policyManifest: Codec<PolicyManifest> = codec<PolicyManifest, prove
       expiresAtMs: integer(wire.expiresAtMs, createdAtMs, LIMITS.maxTimeMs.value, 'expiry'),
       configurationId: hexOf(wire.configurationId, 32, 'configuration id'),
       head: readLogHead(present(wire.head, 'head of the log')),
+      shards: readShards(wire.shards),
+      difference: wire.difference ? readDifference(wire.difference, blobs) : null,
     }
   },
   write: (manifest) => ({
     ...manifest,
     policyId: bytesOf(manifest.policyId),
     policy: writePolicy(manifest.policy),
-    blobs: manifest.blobs.map((blob) => ({
-      role: blob.role,
-      sha256: bytesOf(blob.sha256),
-      sizeBytes: blob.sizeBytes,
-      chunkSizeBytes: LIMITS.chunkBytes.value,
-      chunkSha256s: bytesOf(blob.chunkSha256s.join('')),
-    })),
+    blobs: manifest.blobs.map(writeBlob),
+    difference: manifest.difference && {
+      fromSha256: bytesOf(manifest.difference.from),
+      blob: writeBlob(manifest.difference.blob),
+    },
     canary: manifest.canary.map((canary) => ({
       promptTokens: [...canary.promptTokens],
       continuationTokens: [...canary.continuationTokens],
@@ -196,6 +216,7 @@ export const policyManifest: Codec<PolicyManifest> = codec<PolicyManifest, prove
 /** Largest size of each kind of file, because a node fetches every file that a manifest names. */
 const MOST_BYTES: Readonly<Record<BlobRole, number>> = {
   adapter: LIMITS.adapterBytes.value,
+  'adapter-difference': LIMITS.adapterBytes.value,
   base: LIMITS.blobBytes.value,
   'peft-weights': LIMITS.adapterBytes.value,
   'peft-config': LIMITS.blobMetadataBytes.value,
@@ -206,6 +227,27 @@ const MOST_BYTES: Readonly<Record<BlobRole, number>> = {
   'held-out': LIMITS.blobMetadataBytes.value,
   provenance: LIMITS.blobMetadataBytes.value,
   'model-signature': LIMITS.blobMetadataBytes.value,
+}
+
+const writeBlob = (blob: BlobDescription) => ({
+  role: blob.role,
+  sha256: bytesOf(blob.sha256),
+  sizeBytes: blob.sizeBytes,
+  chunkSizeBytes: LIMITS.chunkBytes.value,
+  chunkSha256s: bytesOf(blob.chunkSha256s.join('')),
+})
+
+/** Reads the difference of the adapter, which must be smaller than the adapter. */
+function readDifference(
+  wire: Decoded<prove.Difference.$Properties>,
+  blobs: readonly BlobDescription[],
+): AdapterDifference {
+  const blob = readBlob(present(wire.blob, 'file of the difference'))
+  const adapter = blobs.find(({ role }) => role === 'adapter')
+  if (blob.role !== DIFFERENCE) throw refusal('malformed', `a difference as ${blob.role}`)
+  if (!adapter || blob.sizeBytes >= adapter.sizeBytes)
+    throw refusal('malformed', 'a difference larger than its adapter')
+  return { from: hexOf(wire.fromSha256, 32, 'hash of the adapter before'), blob }
 }
 
 function readBlob(wire: Decoded<prove.Blob.$Properties>): BlobDescription {
@@ -226,6 +268,7 @@ function checkBlobs(policy: PolicyDescription, blobs: readonly BlobDescription[]
     blobs.map((blob) => blob.role),
     'blob roles',
   )
+  if (blobs.some(({ role }) => role === DIFFERENCE)) throw refusal('malformed', 'a difference among the files')
   const adapter = blobs.find((blob) => blob.role === 'adapter')
   if (adapter?.sha256 !== policy.adapter?.sha256 || adapter?.sizeBytes !== policy.adapter?.sizeBytes) {
     throw refusal('malformed', 'the adapter blob is not the adapter of the policy')

@@ -6,6 +6,7 @@ import { openEnvelope, sealEnvelope } from './envelope.js'
 import { prove } from './gen/swarm.js'
 import { LIMITS } from './limits.js'
 import { MAX_ROUND, type SealedManifest } from './manifest.js'
+import { readShards } from './names.js'
 import { PEERS, type PeerAddresses, readPeers, writePeers } from './peer-addresses.js'
 import { bytes, double, number } from './wire-shape.js'
 
@@ -27,6 +28,8 @@ export interface PolicyAnnouncement extends Demand {
   readonly expiresAtMs: number
   /** Nodes that have the adapter in force, or fetch it, at addresses that any node can dial. */
   readonly providers: readonly PeerAddresses[]
+  /** Number of gossip shards, as in the manifest. */
+  readonly shards: number
 }
 
 const MOST = 2 ** 31 - 1
@@ -48,6 +51,7 @@ export const policyAnnouncement: Codec<PolicyAnnouncement> = codec<
     7: number(),
     8: number(),
     9: PEERS,
+    10: number(),
   },
   read: (wire) => ({
     manifestId: hexOf(wire.manifestId, 32, 'manifest id'),
@@ -59,6 +63,7 @@ export const policyAnnouncement: Codec<PolicyAnnouncement> = codec<
     capacity: integer(wire.capacity, 0, MOST, 'capacity'),
     waiting: integer(wire.waiting, 0, MOST, 'waiting nodes'),
     providers: readPeers(wire.providers),
+    shards: readShards(wire.shards),
   }),
   write: (announcement) => ({
     ...announcement,
@@ -82,6 +87,7 @@ export const announcementOf = (
   capacity,
   waiting,
   providers,
+  shards: manifest.shards,
 })
 
 export const sealPolicyAnnouncement = (key: PrivateKey, runId: string, value: PolicyAnnouncement) =>

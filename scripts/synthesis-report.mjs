@@ -1,11 +1,16 @@
 // Compares synthesis with an older built checkout on this machine. Usage:
-//   node scripts/synthesis-report.mjs --before ../older-checkout [--examples 500] [--seed 36] [--write docs/reports/synthesis.md]
-import { spawnSync } from 'node:child_process'
+//   node scripts/synthesis-report.mjs --before ../older-checkout [--examples 500] [--seed 36] [--write docs/reports/2026-11-synthesis.md]
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import ts from 'typescript'
+
+/** Rows of the card about the prediction of tools from words. */
+const BASELINES = ['nearest clause of training', 'names and descriptions of tools']
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const { values } = parseArgs({
@@ -20,8 +25,7 @@ const { values } = parseArgs({
 const folder = mkdtempSync(join(tmpdir(), 'prove-synthesis-report-'))
 try {
   const checkouts = [...(values.before === undefined ? [] : [['before', resolve(values.before)]]), ['now', root]]
-  const columns = []
-  for (const [name, checkout] of checkouts) columns.push([name, await measured(name, checkout)])
+  const columns = await Promise.all(checkouts.map(async ([name, checkout]) => [name, await measured(name, checkout)]))
   const report = described(columns)
   if (values.write === undefined) process.stdout.write(report)
   else writeFileSync(values.write, report)
@@ -35,10 +39,12 @@ async function measured(name, checkout) {
   const program = join(checkout, 'bin', 'prove-lab.cjs')
   const flags = ['--out', out, '--examples', values.examples, '--seed', values.seed, '--workers', '1']
   const command = ['node', program, 'synthesize', ...flags].map((part) => `'${part}'`).join(' ')
-  const { status, stderr } = spawnSync('bash', ['-c', `TIMEFORMAT='processor %U %S'; time ${command}`], {
-    encoding: 'utf8',
-    maxBuffer: 1 << 26,
+  const child = spawn('bash', ['-c', `TIMEFORMAT='processor %U %S'; time ${command}`], {
+    stdio: ['ignore', 'ignore', 'pipe'],
   })
+  let stderr = ''
+  for await (const chunk of child.stderr.setEncoding('utf8')) stderr += chunk
+  const [status] = child.exitCode === null ? await once(child, 'close') : [child.exitCode]
   if (status !== 0 && status !== 1) throw new Error(`${program} ended with ${status}:\n${stderr}`)
   const [, user, system] = /processor ([\d.]+) ([\d.]+)/.exec(stderr)
   const manifest = JSON.parse(readFileSync(join(out, 'manifest.json'), 'utf8'))
@@ -52,16 +58,32 @@ async function measured(name, checkout) {
     'rejected candidates per example': (dropped / kept).toFixed(1),
     'processor time per example': `${((1000 * (Number(user) + Number(system))) / kept).toFixed(0)} ms`,
     ...Object.fromEntries(
-      [...card.matchAll(/^\| ([^|]*) \| ([\d.]+ %) \| ([\d.]+ %) \|$/gm)].map(([, what, asked, got]) => [
-        `${what} (${asked} asked)`,
-        got,
-      ]),
+      [...card.matchAll(/^\| ([^|]*) \| ([\d.]+ %) \| ([\d.]+ %) \|$/gm)]
+        .filter(([, what]) => !BASELINES.includes(what))
+        .map(([, what, asked, got]) => [`${what} (${asked} asked)`, got]),
     ),
     'tools covered': `${counts.filter((count) => count > 0).length} of ${counts.length}`,
     'examples with the least covered tool': String(Math.min(...counts)),
     'tasks whose wrong answers earn as much as the right one': String(await blindTasks(out)),
-    'lines of TypeScript in synthesis': String(code.reduce((sum, text) => sum + text.split('\n').length - 1, 0)),
+    'held-out tasks whose tools the nearest clause of training finds':
+      new RegExp(`^\\| ${BASELINES[0]} \\| ([\\d.]+ %)`, 'm').exec(card)?.[1] ?? '-',
+    'lines of TypeScript in synthesis': String(linesOf(code)),
+    'non-null assertions per 1,000 lines': ((1000 * nonNullAssertions(code)) / linesOf(code)).toFixed(1),
   }
+}
+
+function linesOf(code) {
+  return code.reduce((sum, text) => sum + text.split('\n').length - 1, 0)
+}
+
+function nonNullAssertions(code) {
+  let found = 0
+  const visit = (node) => {
+    if (ts.isNonNullExpression(node)) found++
+    ts.forEachChild(node, visit)
+  }
+  for (const text of code) visit(ts.createSourceFile('source.ts', text, ts.ScriptTarget.Latest))
+  return found
 }
 
 async function blindTasks(out) {
@@ -75,18 +97,21 @@ async function blindTasks(out) {
   return check.blind
 }
 
-const sourcesOf = (path) =>
-  readdirSync(path, { recursive: true })
+function sourcesOf(path) {
+  return readdirSync(path, { recursive: true })
     .filter((name) => name.endsWith('.ts'))
     .map((name) => readFileSync(join(path, name), 'utf8'))
+}
 
 function described(columns) {
   const names = [...new Set(columns.flatMap(([, rows]) => Object.keys(rows)))]
   const command = `node scripts/${fileURLToPath(import.meta.url).slice(dirname(fileURLToPath(import.meta.url)).length + 1)}`
   return [
-    '# Synthesis, compared with an older program',
+    '# Synthesis, November 2026',
     '',
-    `Both programs made ${values.examples} examples with the seed ${values.seed} on one thread of the same machine, one after the other (\`${command} --before CHECKOUT\`).`,
+    'The program that constructs tasks from plans, compared with the program before it.',
+    '',
+    `Both programs made ${values.examples} examples with the seed ${values.seed} on one thread each, at the same time on one machine (\`${command} --before CHECKOUT\`).`,
     '',
     `| | ${columns.map(([name]) => name).join(' | ')} |`,
     `| --- | ${columns.map(() => '---:').join(' | ')} |`,

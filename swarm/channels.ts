@@ -7,6 +7,7 @@ import {
   openVerdictDigest,
   type PolicyAnnouncement,
   refusal,
+  type Shard,
   topicsOf,
   type VerdictDigest,
 } from '../proto/index.js'
@@ -27,9 +28,9 @@ export interface Channels {
   readonly verdicts: Channel<VerdictDigest>
 }
 
-/** Returns the three gossip channels of a run. */
-export function channelsOf(runId: string): Channels {
-  const topics = topicsOf(runId)
+/** Returns the three gossip channels of a node. @param shard  default: the shard of a run with one shard */
+export function channelsOf(runId: string, shard?: Shard): Channels {
+  const topics = topicsOf(runId, shard)
   return {
     policy: {
       topic: topics.policy,

@@ -1,4 +1,10 @@
-import { type GossipSub, gossipsub, type Message, TopicValidatorResult } from '@chainsafe/libp2p-gossipsub'
+import {
+  type GossipSub,
+  gossipsub,
+  type Message,
+  type SubscriptionChangeData,
+  TopicValidatorResult,
+} from '@chainsafe/libp2p-gossipsub'
 import { createTopicScoreParams } from '@chainsafe/libp2p-gossipsub/score'
 import { LIMITS, SwarmRefusal } from '../proto/index.js'
 import { TransportError } from './errors.js'
@@ -42,6 +48,9 @@ export interface Gossip {
   close(): void
 }
 
+/** Memory for the subscriptions of one peer. gossipsub counts a kilobyte each, and a node has at most six during a change of the shards. */
+const SUBSCRIPTION_BYTES = 16 << 10
+
 export interface PubsubOptions {
   readonly topics: readonly string[]
   /** Names other peers to a peer that is pruned from the mesh (peer exchange). For the well-connected coordinator. */
@@ -76,11 +85,13 @@ export function swarmPubsub(options: PubsubOptions) {
     D: 6,
     doPX: options.exchangePeers,
     allowedTopics: [...options.topics],
+    maxTopicBytesPerPeer: SUBSCRIPTION_BYTES,
     maxOutboundBufferSize: 16 << 20,
     // Above anything that an honest peer sends at this protocol's rates, below the default of 5000. A frame over the limit
     // silences its sender for good.
     decodeRpcLimits: {
-      maxSubscriptions: 64,
+      // The coordinator subscribes to every shard, of two numbers of shards during a change.
+      maxSubscriptions: 64 + 2 * LIMITS.gossipShards.value,
       maxMessages: 1024,
       maxIhaveMessageIDs: 2048,
       maxIwantMessageIDs: 2048,
@@ -98,8 +109,18 @@ export function swarmPubsub(options: PubsubOptions) {
   })
 }
 
+/** Settings of the wrapper. */
+export interface GossipParts {
+  readonly onRefusal: OnRefusal
+  readonly logger: SwarmLogger
+  /** Whether a peer belongs to a topic. */
+  readonly belongs: (peer: string, topic: string) => boolean
+  /** Called for a peer that subscribed to a topic to which it does not belong. */
+  readonly onForeign: (peer: string) => void
+}
+
 /** Wraps the pubsub library. No other function reads its messages. */
-export function createGossip(pubsub: GossipSub, onRefusal: OnRefusal, logger: SwarmLogger): Gossip {
+export function createGossip(pubsub: GossipSub, { onRefusal, logger, belongs, onForeign }: GossipParts): Gossip {
   /** Values that the validator has parsed, until the same message object is delivered. */
   const parsed = new WeakMap<Message, unknown>()
   const listeners = new Map<string, (value: unknown, from: string) => void>()
@@ -116,6 +137,16 @@ export function createGossip(pubsub: GossipSub, onRefusal: OnRefusal, logger: Sw
     }
   }
   pubsub.addEventListener('gossipsub:message', onMessage)
+
+  const onSubscription = ({ detail }: CustomEvent<SubscriptionChangeData>): void => {
+    const peer = detail.peerId.toString()
+    const foreign = detail.subscriptions.find(({ topic, subscribe }) => subscribe && !belongs(peer, topic))
+    if (!foreign) return
+    const refused = { code: 'malformed', effect: 'reject', detail: 'subscribed to a shard of other nodes' } as const
+    onRefusal({ peer, ...refused, protocol: foreign.topic })
+    onForeign(peer)
+  }
+  pubsub.addEventListener('subscription-change', onSubscription)
 
   const validate = async <T>(channel: Channel<T>, listener: Listener<T>, relay: string, msg: Message) => {
     const from = authorOf(msg)
@@ -178,6 +209,7 @@ export function createGossip(pubsub: GossipSub, onRefusal: OnRefusal, logger: Sw
     close() {
       for (const topic of [...listeners.keys()]) leave(topic)
       pubsub.removeEventListener('gossipsub:message', onMessage)
+      pubsub.removeEventListener('subscription-change', onSubscription)
     },
   }
 }

@@ -14,7 +14,7 @@ import { detailForWire, LIMITS, type PeerAddresses, PROTOCOLS, peerIdOfKey } fro
 import { type Clock, systemClock } from './clock.js'
 import { TransportError } from './errors.js'
 import { createGossip, type Gossip } from './gossip.js'
-import { createLibp2pNode, type Libp2pNodeOptions } from './libp2p-node.js'
+import { createLibp2pNode, type Libp2pNodeOptions, topicsFor } from './libp2p-node.js'
 import { type SwarmLogger, silentLogger } from './logger.js'
 import { otherVersion } from './other-version.js'
 import { reachOf, withoutPeer } from './reach.js'
@@ -86,13 +86,24 @@ export interface SwarmHost {
 }
 
 const PENALTY_MS = 3_600_000
+/** Enough that gossip ignores the peer: honest nodes subscribe to their own shard only. */
+const FOREIGN_SHARD_PENALTY = 100
 
 /** Starts a host on the network of a run. */
 export async function createHost(options: HostOptions): Promise<SwarmHost> {
   const { privateKey, runId, logger = silentLogger, clock = systemClock, onRefusal = () => {} } = options
   const penalties = new LRUCache<string, number>({ max: LIMITS.trackedPeers.value, ttl: PENALTY_MS })
   const { libp2p, gater } = await createLibp2pNode(options, { clock, penaltyOf: (peer) => penalties.get(peer) ?? 0 })
-  const gossip = createGossip(libp2p.services.pubsub, onRefusal, logger.child({ part: 'gossip' }))
+  const penalise = (peer: string, points: number): void => {
+    penalties.set(peer, (penalties.get(peer) ?? 0) + points)
+  }
+  const gossip = createGossip(libp2p.services.pubsub, {
+    onRefusal,
+    logger: logger.child({ part: 'gossip' }),
+    // Topics of other shards that this host does not know are ignored by gossipsub.
+    belongs: (peer, topic) => peer === runId || topicsFor(runId, peer).includes(topic),
+    onForeign: (peer) => penalise(peer, FOREIGN_SHARD_PENALTY),
+  })
   let closing: Promise<void> | null = null
 
   /** Explains why a connected peer does not speak a protocol, if the peer speaks another version of it. */
@@ -186,9 +197,7 @@ export async function createHost(options: HostOptions): Promise<SwarmHost> {
 
     ...peerEvents(libp2p),
 
-    penalise(peer, points) {
-      penalties.set(peer, (penalties.get(peer) ?? 0) + points)
-    },
+    penalise,
 
     close() {
       closing ??= (async () => {

@@ -1,8 +1,10 @@
 export { checkPeerId, invitedAddress, type JoinAddress, parseJoinAddress } from './address.js'
 export { addressBlock } from './address-block.js'
 export { type AddressNotices, openAddressNotices, type SealedNotice } from './address-notices.js'
+export { applyDifference, storeDifference } from './blob-difference.js'
 export { type BlobStore, createBlobStore, describeFile } from './blob-store.js'
 export {
+  type AnnouncementFilter,
   type Channels,
   channelsOf,
   createAnnouncementFilter,
@@ -44,6 +46,7 @@ export {
 export type { OnRefusal, RefusalEvent } from './refusal-event.js'
 export type { Caller, ServeOptions, Server } from './request-response.js'
 export type { Crowding, PeerTier, Serving } from './serving.js'
+export { createShardHub, createShardMember, type ShardHub, type ShardMember } from './shards.js'
 export { createSnapshotExchange, type SnapshotExchange, type SnapshotExchangeOptions } from './snapshot-exchange.js'
 
 export type { SnapshotSource } from './snapshot-source.js'

@@ -8,7 +8,7 @@ import { peerIdFromString } from '@libp2p/peer-id'
 import { type Ping, ping } from '@libp2p/ping'
 import { yamux } from '@libp2p/yamux'
 import { createLibp2p } from 'libp2p'
-import { LIMITS, peerIdOfKey, topicsOf } from '../proto/index.js'
+import { LIMITS, peerIdOfKey, SHARD_COUNTS, shardOf, shardTopicsOf, topicsOf } from '../proto/index.js'
 import { MAX_WINDOW_BYTES } from './byte-stream.js'
 import type { Clock } from './clock.js'
 import { createGater, type Gater, hostOf } from './gater.js'
@@ -72,6 +72,20 @@ const PING_TIMEOUT_MS = 15_000
 /** libp2p closes connections in the order of this value when there are too many. Other peers have 0. */
 const COORDINATOR_VALUE = 100
 
+/**
+ * Returns the topics that a host may ever join or hear of: all shards for the coordinator, and for a node its own shard for each number
+ * of shards. gossipsub forgets subscriptions to other topics, so a node must know all its topics before the number changes.
+ */
+export function topicsFor(runId: string, peerId: string): readonly string[] {
+  const { policy, addresses } = topicsOf(runId)
+  const shards = SHARD_COUNTS.flatMap((count) =>
+    peerId === runId
+      ? Array.from({ length: count }, (_, shard) => ({ shards: count, shard }))
+      : [shardOf(runId, peerId, count)],
+  )
+  return [policy, addresses, ...shards.flatMap((shard) => shardTopicsOf(runId, shard))]
+}
+
 /** Starts a libp2p node: TCP, noise, yamux, identify, ping and gossipsub on the topics of its run. */
 export async function createLibp2pNode(
   options: Libp2pNodeOptions,
@@ -115,7 +129,7 @@ export async function createLibp2pNode(
       identifyPush: identifyPush(),
       ping: ping(),
       pubsub: swarmPubsub({
-        topics: Object.values(topicsOf(runId)),
+        topics: topicsFor(runId, peerIdOfKey(privateKey)),
         exchangePeers: isCoordinator,
         bootstrapper: runId,
         scoreOf: (peer) => -penaltyOf(peer),

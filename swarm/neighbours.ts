@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { LIMITS, type PeerAddresses } from '../proto/index.js'
+import { LIMITS, type PeerAddresses, shardAt, shardPlace } from '../proto/index.js'
 import type { SwarmHost } from './host.js'
 import { withoutPeer } from './reach.js'
 
@@ -16,6 +16,8 @@ export interface NeighbourParts {
   readonly keep: (peers: readonly KnownPeer[]) => Promise<void>
   /** Returns 0 .. 1, to spread the actions of many nodes over time. */
   readonly random: () => number
+  /** Returns the number of gossip shards, for a node. Default: all peers are of one shard. */
+  readonly shards?: () => number
 }
 
 /** Connections to other nodes, for gossip and for adapters. */
@@ -29,6 +31,8 @@ export interface Neighbours {
   close(): Promise<void>
 }
 
+/** Neighbours of the node's own shard that it looks for, in addition to other ones if necessary: gossip about groups needs them. */
+const MATES_SOUGHT = LIMITS.peersSought.value / 2
 /** Pause between two dials. A new node finds its neighbours within seconds, and no node is flooded. */
 const PAUSE_MS = 500
 const DIAL_TIMEOUT_MS = 10_000
@@ -50,9 +54,9 @@ function inAnyOrder<T>(items: readonly T[], random: () => number): T[] {
 
 /**
  * Keeps connections to `LIMITS.peersSought` neighbours: nodes that an earlier process reached, that the coordinator names, or that are in
- * the local network. Gossip's peer exchange adds others when the mesh is full.
+ * the local network. Half of them are of its own shard, if it hears of so many. Gossip's peer exchange adds others when the mesh is full.
  */
-export function keepNeighbours({ host, known, keep, random }: NeighbourParts): Neighbours {
+export function keepNeighbours({ host, known, keep, random, shards = () => 1 }: NeighbourParts): Neighbours {
   const logger = host.logger.child({ part: 'neighbours' })
   const { clock } = host
   const closing = new AbortController()
@@ -98,11 +102,29 @@ export function keepNeighbours({ host, known, keep, random }: NeighbourParts): N
   }
   const stopFinding = host.onFound((peer) => suggest([peer]))
 
+  /** Places among the shards, which cost a hash each. */
+  const places = new LRUCache<string, number>({ max: 4 * LIMITS.peersKept.value })
+  const isMate = (peerId: string): boolean => {
+    const count = shards()
+    if (count === 1) return true
+    const [own, other] = [host.peerId, peerId].map((id) => {
+      const place = places.get(id) ?? shardPlace(host.runId, id)
+      places.set(id, place)
+      return shardAt(place, count).shard
+    })
+    return own === other
+  }
   const candidate = (): PeerAddresses | null => {
+    const connected = neighbourIds()
+    const needsMates = connected.filter(isMate).length < MATES_SOUGHT
+    const needsOthers = connected.length < LIMITS.peersSought.value
+    if (!needsMates && !needsOthers) return null
     const able = [...named.values()].filter(
       ({ peerId }) => !host.isConnected(peerId) && clock.elapsedMs() >= (paused.get(peerId)?.untilMs ?? 0),
     )
-    return able[Math.floor(random() * able.length)] ?? null
+    const mates = needsMates ? able.filter(({ peerId }) => isMate(peerId)) : []
+    const chosen = mates.length > 0 ? mates : needsOthers ? able : []
+    return chosen[Math.floor(random() * chosen.length)] ?? null
   }
   const pause = (peerId: string, failures: number): void => {
     const pauseMs = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(failures, 10))
@@ -110,7 +132,7 @@ export function keepNeighbours({ host, known, keep, random }: NeighbourParts): N
   }
   const run = async (): Promise<void> => {
     while (!signal.aborted) {
-      const next = neighbourIds().length < LIMITS.peersSought.value ? candidate() : null
+      const next = candidate()
       if (!next) {
         const woken = new AbortController()
         wake = () => woken.abort()

@@ -80,6 +80,7 @@ export function createServedSnapshots(parts: ServedSnapshotsParts): ServedSnapsh
       for (const { manifest } of served.values()) {
         const found = manifest.blobs.find((blob) => blob.sha256 === hash)
         if (found) return found
+        if (manifest.difference?.blob.sha256 === hash) return manifest.difference.blob
       }
     return undefined
   }

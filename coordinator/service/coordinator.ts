@@ -1,5 +1,6 @@
 import type { PrivateKey } from '@libp2p/interface'
 import { createCleanUp } from '../../common/cleanup/index.js'
+import { LIMITS } from '../../proto/index.js'
 import type { Task } from '../../rollout/episode/index.js'
 import type { CheckWatch } from '../../rollout/verification/index.js'
 import {
@@ -35,6 +36,7 @@ import { runTraining } from '../versions/training-loop.js'
 import { createVersionArchive, type VersionArchive } from '../versions/version-archive.js'
 import { createAttendance } from './attendance.js'
 import { runBackground } from './background.js'
+import { hearGroups } from './hear-groups.js'
 import { heldOutSet } from './held-out.js'
 import { createIdleNodes } from './idle-nodes.js'
 import { openIntake } from './open-intake.js'
@@ -67,6 +69,8 @@ export interface CoordinatorParts {
   readonly lottery: AuditLottery
   /** Tasks by which versions are scored. Default: none. */
   readonly scoringTasks?: readonly Task[]
+  /** Number of nodes that a gossip shard should have. Default: `LIMITS.shardNodes`. */
+  readonly shardNodes?: number
 }
 
 /** A run's coordinator, in service. It trains nothing before `run`. */
@@ -128,8 +132,11 @@ export async function openCoordinator(parts: CoordinatorParts): Promise<Coordina
       ...{ host, recorder, capacity: leases.capacity, signal },
       isAuditBehind: () => parts.auditor?.isBehind ?? false,
     })
+    const shards = hearGroups(host, intake)
+    cleanUp.add(() => shards.close())
     const providers = createProviders({
       host,
+      shards: () => shards.shards,
       policyInForce: () => state.round?.policyId ?? null,
       onDialable: (peer) => neighbours.note(peer),
       random: Math.random,
@@ -145,11 +152,13 @@ export async function openCoordinator(parts: CoordinatorParts): Promise<Coordina
         }),
       frame: () => policyFrame(state.configuration!, environments),
       manifests: folder.manifests,
+      shards,
+      shardNodes: parts.shardNodes ?? LIMITS.shardNodes.value,
       demand: () => ({ capacity: leases.capacity(), waiting: idle.count() }),
       providers: () => providers.forAnyone(),
     })
     const services = await serveRun({
-      ...{ host, key, recorder, leases, intake, bodies, idle, attendance, providers },
+      ...{ host, key, recorder, leases, intake, bodies, idle, attendance, providers, shards },
       rederivationCredit: config.rederivation.credit,
     })
     cleanUp.add(() => services.close())

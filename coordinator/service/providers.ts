@@ -1,10 +1,12 @@
 import { LRUCache } from 'lru-cache'
 import pLimit from 'p-limit'
-import { LIMITS, type PeerAddresses } from '../../proto/index.js'
+import { LIMITS, type PeerAddresses, shardAt, shardOf, shardPlace } from '../../proto/index.js'
 import { addressBlock, couldBeOf, mayBeShared, reachOf, type SwarmHost, withoutPeer } from '../../swarm/index.js'
 
 export interface ProviderParts {
   readonly host: SwarmHost
+  /** Returns the number of gossip shards. */
+  readonly shards: () => number
   /** Returns the policy in force; null: none is published yet. */
   readonly policyInForce: () => string | null
   /** Is called with nodes that answered at their addresses. */
@@ -18,7 +20,10 @@ export interface ProviderParts {
 export interface Providers {
   /** Notes that a node works under a policy, so that it has its adapter. */
   note(node: string, policyId: string): void
-  /** Returns random nodes that have the adapter in force and that this node can dial. */
+  /**
+   * Returns random nodes that have the adapter in force and that this node can dial. The first half are of its own shard, if there are
+   * so many: gossip needs neighbours of the same shard.
+   */
   nearTo(node: string): PeerAddresses[]
   /** Returns random nodes that every node can dial. */
   forAnyone(): PeerAddresses[]
@@ -29,20 +34,23 @@ interface Dialable extends PeerAddresses {
   readonly of: string
   /** Whether all its addresses are public. Computed once, not for each of thousands of answers. */
   readonly isPublic: boolean
+  /** Its place among the gossip shards. */
+  readonly place: number
 }
 
 /** Time (ms) for which an attempt counts, successful or not. */
 const TRIED_MS = 600_000
 const TRIAL_TIMEOUT_MS = 5000
 const TRIALS_AT_ONCE = 8
-/** Nodes that are examined for one answer. */
+/** Nodes that are examined for one answer, and further ones for each shard: one in so many is of the same shard. */
 const LOOKS = 64
+const LOOKS_PER_SHARD = 8
 
 /**
  * Believes a node's addresses when they are plausible for its connection and the node answers at them. So a node cannot make others
  * dial a third party.
  */
-export function createProviders({ host, policyInForce, onDialable, random, signal }: ProviderParts): Providers {
+export function createProviders({ host, shards, policyInForce, onDialable, random, signal }: ProviderParts): Providers {
   const { clock } = host
   const holds = new LRUCache<string, string>({ max: LIMITS.coordinatorConnections.value })
   const triedAtMs = new LRUCache<string, number>({ max: LIMITS.coordinatorConnections.value })
@@ -85,16 +93,16 @@ export function createProviders({ host, policyInForce, onDialable, random, signa
     if (!host.isConnected(node)) return
     if (!table.has(node)) list.push(node)
     const isPublic = addresses.every((address) => reachOf(address) === 'anywhere')
-    table.set(node, { peerId: node, addresses, of, isPublic })
+    table.set(node, { peerId: node, addresses, of, isPublic, place: shardPlace(host.runId, node) })
     onDialable({ peerId: node, addresses })
   }
 
   const some = (
     most: number,
-    { to, fits }: { readonly to: string | null; fits(node: string): boolean },
+    { to, looks = LOOKS, fits }: { readonly to: string | null; readonly looks?: number; fits(node: string): boolean },
   ): PeerAddresses[] => {
     const found = new Map<string, PeerAddresses>()
-    for (let look = 0; look < LOOKS && found.size < Math.min(most, list.length); look += 1) {
+    for (let look = 0; look < looks && found.size < Math.min(most, list.length); look += 1) {
       const node = list[Math.floor(random() * list.length)]!
       if (!fits(node)) continue
       const { peerId, of, isPublic, ...peer } = table.get(node)!
@@ -115,11 +123,21 @@ export function createProviders({ host, policyInForce, onDialable, random, signa
         if (!signal.aborted) host.logger.warn({ node, error }, 'the addresses of a node could not be tried')
       })
     },
-    nearTo: (node) =>
-      some(LIMITS.peersNamed.value, {
-        to: observed(node),
-        fits: (other) => other !== node && holds.get(other) === policyInForce(),
-      }),
+    nearTo(node) {
+      const count = shards()
+      const to = observed(node)
+      const { shard } = shardOf(host.runId, node, count)
+      const fits = (other: string): boolean => other !== node && holds.get(other) === policyInForce()
+      const ofShard = (other: string): boolean => shardAt(table.get(other)!.place, count).shard === shard && fits(other)
+      const half = LIMITS.peersNamed.value / 2
+      const mates = count === 1 ? [] : some(half, { to, looks: LOOKS + LOOKS_PER_SHARD * count, fits: ofShard })
+      const chosen = new Set(mates.map(({ peerId }) => peerId))
+      const others = some(LIMITS.peersNamed.value - mates.length, {
+        to,
+        fits: (other) => !chosen.has(other) && fits(other),
+      })
+      return [...mates, ...others]
+    },
     // No node has the adapter of a new version yet. Nodes that fetch it pass on its chunks.
     forAnyone: () => some(LIMITS.peersAnnounced.value, { to: networks.size === 1 ? anyPeer : null, fits: () => true }),
   }

@@ -1,9 +1,8 @@
 import type { PrivateKey } from '@libp2p/interface'
-import { SwarmRefusal, sealVerdictDigest, type Verdict } from '../../proto/index.js'
+import { sealVerdictDigest, type Verdict } from '../../proto/index.js'
 import {
   type BlobStore,
-  channelsOf,
-  createAnnouncementFilter,
+  type ShardHub,
   type SwarmHost,
   serveGroups,
   serveLeaderboard,
@@ -20,9 +19,6 @@ import type { IdleNodes } from './idle-nodes.js'
 import { createLeaderboardService } from './leaderboard-service.js'
 import type { Providers } from './providers.js'
 
-/** After about ten of these, gossip ignores the author. */
-const FALSE_ANNOUNCEMENT_PENALTY = 1
-
 export interface ServiceParts {
   readonly host: SwarmHost
   readonly key: PrivateKey
@@ -33,6 +29,7 @@ export interface ServiceParts {
   readonly idle: IdleNodes
   readonly attendance: Attendance
   readonly providers: Providers
+  readonly shards: ShardHub
   /** Credit of a reported re-derivation. */
   readonly rederivationCredit: number
 }
@@ -45,10 +42,10 @@ export interface RunServices {
 }
 
 export async function serveRun(parts: ServiceParts): Promise<RunServices> {
-  const { host, key, recorder, leases, intake, bodies, idle, attendance, providers, rederivationCredit: credit } = parts
+  const { host, key, recorder, leases, intake, bodies, idle, attendance, providers, shards } = parts
+  const { rederivationCredit: credit } = parts
   const { clock } = host
   const { state } = recorder
-  const channels = channelsOf(host.runId)
   const digest = (node: string, cursor: number, count: number): Promise<Uint8Array> => {
     const { verdicts, verdictCount, credit } = state.nodes.get(node) ?? { verdicts: [], verdictCount: 0, credit: 0 }
     const oldest = verdictCount - verdicts.length
@@ -85,35 +82,11 @@ export async function serveRun(parts: ServiceParts): Promise<RunServices> {
       onOffer: async (group) => intake.accept(group),
     }),
   ])
-  const gate = createAnnouncementFilter(clock)
-  const leave = host.gossip.join(channels.groups, {
-    check: (group) => {
-      try {
-        gate.check(group)
-        intake.check(group)
-      } catch (why) {
-        if (!(why instanceof SwarmRefusal) || why.effect === 'ignore') throw why
-        // A peer that passed it on knows no leases, so it is not penalised. The signature shows the liar.
-        host.penalise(group.signer, FALSE_ANNOUNCEMENT_PENALTY)
-        throw new SwarmRefusal('ignore', why.code, why.detail)
-      }
-    },
-    deliver: (group) => {
-      try {
-        intake.accept(group)
-      } catch (why) {
-        // No capacity, or slightly too late: the node offers the group itself and gets the refusal then.
-        if (!(why instanceof SwarmRefusal)) throw why
-        host.logger.debug({ lease: group.announcement.leaseId, code: why.code }, 'a gossiped group was not accepted')
-      }
-    },
-  })
   return {
     async sendVerdicts(node, from, count) {
-      await host.gossip.publish(channels.verdicts, await digest(node, from, count))
+      await shards.publishVerdicts(node, await digest(node, from, count))
     },
     async close() {
-      leave()
       await Promise.all(servers.map((server) => server.close()))
     },
   }

@@ -48,7 +48,9 @@ export interface PublishedFiles {
 
 export function createPublishedFiles(parts: PublishedFilesParts): PublishedFiles {
   const { blobs, snapshots, peers, state, jobs, keepsEvidence, clock, losses, logger, signal } = parts
-  const mayBeMissing = ({ role }: BlobDescription): boolean => !keepsEvidence && EVIDENCE_ROLES.has(role)
+  /** Nodes fetch the whole adapter when a difference is missing. */
+  const mayBeMissing = ({ role }: BlobDescription): boolean =>
+    role === 'adapter-difference' || (!keepsEvidence && EVIDENCE_ROLES.has(role))
   /** Files that are searched for, and the number of rounds so far. */
   const lost = new Map<string, { readonly blob: BlobDescription; rounds: number }>()
   let search: Promise<void> | null = null

@@ -61,6 +61,9 @@ export function createPublisher(parts: PublisherParts): Publisher {
     describeVersion(version, step, {
       publishesEvidence,
       heldOut: heldOut(),
+      adapterBefore:
+        version > (recorder.state.current?.version ?? version) ? recorder.state.current!.adapterSha256 : null,
+      signal,
       ...{ runId, state: recorder.state, frame: frame(), taskSet, blobs, key, nowMs: clock.now() },
       evidence: publishesEvidence ? await evidenceOf(step) : null,
     })
@@ -88,6 +91,13 @@ export function createPublisher(parts: PublisherParts): Publisher {
   const keepNewest = async (): Promise<void> => {
     const newest = snapshots.newest()
     if (newest && !(await archive.read(newest.manifest.version))) await archive.keep(newest)
+  }
+
+  /** Removes differences that lead to an adapter before the newest two: nodes that are so late fetch the whole adapter. */
+  const dropOldDifferences = async (): Promise<void> => {
+    const newest = snapshots.newest()!.manifest.version
+    for (const { manifest } of snapshots.inService())
+      if (manifest.difference && manifest.version < newest - 1) await blobs.remove(manifest.difference.blob.sha256)
   }
 
   /** Whether a new round is due: for a changed run configuration, for new keys, or because other tasks are skipped now. */
@@ -118,6 +128,7 @@ export function createPublisher(parts: PublisherParts): Publisher {
           adapterSha256: manifest.policy.adapter!.sha256,
           recipe: step.recipe,
         }))
+        await dropOldDifferences()
         // Replaces the manifest of a lost history, after a repair or a restore.
         const newest = snapshots.newest()
         if (newest) await archive.keep(newest)
@@ -149,6 +160,8 @@ export function createPublisher(parts: PublisherParts): Publisher {
         if (round === newest?.round) isLost = missing.some(({ role }) => isOwn(role))
         snapshots.offer(sealed)
       }
+      const inForce = snapshots.newest()
+      if (inForce) parts.shards.follow(inForce.manifest.shards)
       if (isLost) await opening(replaceNewest)
       await keepNewest()
     },

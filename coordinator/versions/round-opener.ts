@@ -11,9 +11,10 @@ import {
   type SealedManifest,
   sealManifest,
   sealPolicyAnnouncement,
+  shardsFor,
 } from '../../proto/index.js'
 import { newRoundSecret, roundSecretHash } from '../../rollout/verification/lease-seed.js'
-import { channelsOf, type SnapshotExchange, type SwarmHost } from '../../swarm/index.js'
+import { channelsOf, type ShardHub, type SnapshotExchange, type SwarmHost } from '../../swarm/index.js'
 import { tasksToSkip } from '../leases/withheld-tasks.js'
 import type { EventOf } from '../ledger/events.js'
 import type { Recorder } from '../ledger/recorder.js'
@@ -53,6 +54,10 @@ export interface RoundParts {
   readonly key: PrivateKey
   /** Folder of the sealed manifests. */
   readonly manifests: string
+  /** Gossip about groups, which follows the number of shards before a manifest names it. */
+  readonly shards: ShardHub
+  /** Number of nodes that a gossip shard should have. */
+  readonly shardNodes: number
   /** Returns the current amount of work, for announcements. */
   readonly demand: () => Demand
   /** Returns nodes that may pass on the adapter, for announcements. */
@@ -77,13 +82,13 @@ export class RoundOpener {
     withdrawn: readonly number[],
     eventOf: (sealed: SealedManifest, opened: OpenedRound) => OpeningEvent,
   ): Promise<void> {
-    const { recorder, taskSet, frame, key, manifests, snapshots, host } = this.#parts
+    const { recorder, taskSet, frame, key, manifests, snapshots, host, shards } = this.#parts
     const secret = newRoundSecret()
     const skippedTasks = tasksToSkip(recorder.state, taskSet.tasks, part.version)
     const configurationSoFar = recorder.state.configurationHistory.length
     // The run configuration may name another reward, which makes another policy of the same adapter.
     const policy = { ...part.policy, ...frame() }
-    const ofRound = this.#roundPart(secret, skippedTasks, withdrawn)
+    const ofRound = this.#roundPart(secret, skippedTasks, withdrawn, this.#shards(part.version))
     const sealed = await sealManifest(key, host.runId, { ...part, policy, policyId: policyIdOf(policy), ...ofRound })
     const { manifestId } = sealed
     const { round, policyId } = sealed.manifest
@@ -103,6 +108,7 @@ export class RoundOpener {
       configurationHistory.length === configurationSoFar ? event : null,
     )
     if (!isOpen) return this.open(part, withdrawn, eventOf)
+    shards.follow(sealed.manifest.shards)
     snapshots.offer(sealed)
     // The old manifest is not served any more. New keys can cause a round every few seconds, so it is removed.
     await rm(manifestFile(manifests, round - LIMITS.manifestsServed.value), { force: true })
@@ -120,7 +126,7 @@ export class RoundOpener {
   }
 
   /** Returns the part of a manifest that differs between rounds of a version. */
-  #roundPart(secret: Uint8Array, skippedTasks: string, withdrawn: readonly number[]): RoundPart {
+  #roundPart(secret: Uint8Array, skippedTasks: string, withdrawn: readonly number[], shards: number): RoundPart {
     const { config, taskSet, recorder, host } = this.#parts
     const { rounds } = recorder.state
     const configuration = recorder.state.configuration!
@@ -146,6 +152,20 @@ export class RoundOpener {
       canaryTolerance: configuration.canaryTolerance,
       configurationId: configurationIdOf(configuration),
       head: recorder.head(),
+      shards,
     }
+  }
+
+  /** Returns the number of shards for the connected nodes. Only a new version may name fewer than before. */
+  #shards(version: number): number {
+    const { recorder, snapshots, host, shardNodes } = this.#parts
+    const newest = snapshots.newest()?.manifest
+    const nodes = new Set<string>()
+    for (const { peer } of host.connections()) if (recorder.state.registered.has(peer)) nodes.add(peer)
+    return shardsFor(nodes.size, {
+      current: newest?.shards ?? 1,
+      mayShrink: newest !== undefined && version > newest.version,
+      shardNodes,
+    })
   }
 }

@@ -8,9 +8,10 @@ import {
   LIMITS,
   type PolicyManifest,
   PUBLISHED_FILES,
+  type Sha256,
 } from '../../proto/index.js'
 import { type HeldOutSet, heldOutText } from '../../rollout/episode/index.js'
-import type { BlobStore } from '../../swarm/index.js'
+import { type BlobStore, storeDifference } from '../../swarm/index.js'
 import type { TrainerStep } from '../jobs/step-folder.js'
 import type { RunState } from '../ledger/run-state.js'
 import type { TaskSet } from '../settings/task-set.js'
@@ -33,6 +34,7 @@ export type RoundPart = Pick<
   | 'canaryTolerance'
   | 'configurationId'
   | 'head'
+  | 'shards'
 >
 /** The parts of a manifest that all rounds of a version share. */
 export type VersionPart = Omit<PolicyManifest, keyof RoundPart | 'policyId'>
@@ -51,6 +53,9 @@ export interface VersionParts {
   readonly publishesEvidence: boolean
   /** The batch of the step for that purpose; null: version 0, or a part of it is lost. */
   readonly evidence: TrainingEvidence | null
+  /** Hash of the adapter in force, which nodes have; null: none. */
+  readonly adapterBefore: Sha256 | null
+  readonly signal: AbortSignal
 }
 
 /** Stores the files of a trainer's step, and the coordinator's own files, as blobs of `version`. */
@@ -74,11 +79,14 @@ export async function describeVersion(version: number, step: TrainerStep, parts:
   ])
   const signature = await describeBlob(blobs.put(signatureFile(version, described, parts)), 'model-signature')
   const { sha256, sizeBytes } = described[0]!
+  const { adapterBefore, signal } = parts
+  const difference = adapterBefore && (await storeDifference(blobs, adapterBefore, { sha256, sizeBytes }, signal))
   const { rank, alpha, targetModules } = step.lora
   return {
     version,
     policy: { ...frame, adapter: { sha256, sizeBytes, rank, alpha, targetModules } },
     blobs: [...described, signature],
+    difference,
     canary: canariesOf(step.canaries),
   }
 }

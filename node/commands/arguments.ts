@@ -14,7 +14,7 @@ export interface NamedRun {
 /** The argument for a run: name and description. */
 export const RUN_ARGUMENT = [
   '<run>',
-  'an invitation (prove2-…), or the coordinator’s address, ending in /p2p/ and its key',
+  'an invitation (prove3-…), or the coordinator’s address, ending in /p2p/ and its key',
 ] as const
 
 /**

@@ -7,7 +7,7 @@ const [WORK, CONTROL, RECORDS, DATA, POLICIES] = [
   'Manage the key and the base models of the node',
   'Use what a run has published',
 ]
-const INVITATION = 'prove2-AgB-c6i3hIptF...'
+const INVITATION = 'prove3-AwB-c6i3hIptF...'
 const WHICH_RUN = 'Without [run], the command uses the joined run, or the only run that this folder knows.'
 
 /** Groups and examples of the commands, in the order of the help. */

@@ -1,5 +1,5 @@
 import type { VerdictDigest } from '../../proto/index.js'
-import { channelsOf, offerGroup, TransportError } from '../../swarm/index.js'
+import { offerGroup, type ShardMember, TransportError } from '../../swarm/index.js'
 import type { PendingGroup } from '../store/store.js'
 import { createVerdictIntake, type VerdictIntakeParts } from './verdict-intake.js'
 
@@ -37,9 +37,11 @@ export interface Outbox {
 
 export interface OutboxParts
   extends Pick<VerdictIntakeParts, 'host' | 'coordinator' | 'store' | 'onVerdict' | 'earlierVerdicts'> {
+  /** Gossip about groups. */
+  readonly shard: Pick<ShardMember, 'join' | 'publish'>
   /** Receives a group that the coordinator will never accept. */
   readonly onDropped: (leaseId: string, code: string) => void
-  /** Receives each verdict digest from gossip, of any node. */
+  /** Receives each verdict digest from gossip, of any node of the shard. */
   readonly onDigest?: (digest: VerdictDigest) => void
 }
 
@@ -54,7 +56,7 @@ interface WaitingGroup {
 
 /** Opens the outbox, and offers the groups of an earlier process at once. */
 export async function openOutbox(parts: OutboxParts): Promise<Outbox> {
-  const { host, store, coordinator } = parts
+  const { host, store, coordinator, shard } = parts
   const waiting = new Map<string, WaitingGroup>()
   for (const group of await store.pending()) waiting.set(group.leaseId, { group, offers: 0, turns: 0 })
   const closing = new AbortController()
@@ -105,8 +107,7 @@ export async function openOutbox(parts: OutboxParts): Promise<Outbox> {
       wake()
     }
   }
-  const { groups, verdicts } = channelsOf(host.runId)
-  const leave = host.gossip.join(verdicts, {
+  const leave = shard.join('verdicts', {
     deliver: (digest) => {
       parts.onDigest?.(digest)
       intake.push(digest)
@@ -130,7 +131,7 @@ export async function openOutbox(parts: OutboxParts): Promise<Outbox> {
       await store.addPending(group)
       intake.expect()
       waiting.set(group.leaseId, { group, offers: 0, turns: FRESH_TURNS })
-      await host.gossip.publish(groups, group.sealed).catch((error: unknown) => {
+      await shard.publish(group.sealed).catch((error: unknown) => {
         logger.info({ error }, 'gossip did not take a group; the node will offer it directly')
       })
     },

@@ -4,6 +4,7 @@ import {
   type Bandwidth,
   type BlobStore,
   channelsOf,
+  createShardMember,
   createSnapshotExchange,
   type JoinAddress,
   type KeptConnection,
@@ -11,6 +12,7 @@ import {
   keepNeighbours,
   type Neighbours,
   openAddressNotices,
+  type ShardMember,
   type SnapshotExchange,
   type SwarmHost,
   serveLeaderboard,
@@ -41,6 +43,8 @@ export interface Membership {
   readonly neighbours: Neighbours
   readonly snapshots: SnapshotExchange
   readonly events: NodeEvents
+  /** Gossip about groups. */
+  readonly shard: ShardMember
   /** Returns the peers that may have files: the coordinator, then the peers with a direct connection. */
   peers(): string[]
   /** Leaves the run. The caller closes the host. */
@@ -100,9 +104,12 @@ export async function openMembership(parts: MembershipParts): Promise<Membership
       return leaderboard.newest
     })
     cleanUp.add(() => leaderboards.close())
+    const shard = createShardMember(host)
+    cleanUp.add(() => shard.close())
     const neighbours = keepNeighbours({
       host,
       random,
+      shards: () => shard.shards,
       known: await store.peers(),
       keep: (peers) => store.keepPeers(peers),
     })
@@ -122,6 +129,7 @@ export async function openMembership(parts: MembershipParts): Promise<Membership
     host.gossip.join(channelsOf(coordinator.peerId).policy, {
       deliver: (announcement) => {
         neighbours.suggest(announcement.providers, true)
+        shard.follow(announcement)
         leaderboard
           .refresh(closing.signal)
           .catch((error: unknown) => logger.warn({ error }, 'the leaderboard could not be fetched'))
@@ -129,7 +137,7 @@ export async function openMembership(parts: MembershipParts): Promise<Membership
       },
     })
     return {
-      ...{ connection, neighbours, snapshots, events },
+      ...{ connection, neighbours, snapshots, events, shard },
       peers: () => [coordinator.peerId, ...neighbours.connected()],
       close,
     }

@@ -3,8 +3,8 @@ import { LIMITS, type VerdictDigest } from '../../proto/index.js'
 import type { PeerTier, SwarmHost } from '../../swarm/index.js'
 
 /**
- * Shares the streams of a node like those of the coordinator. Every node receives the coordinator's signed verdicts, which
- * show the keys that work for the run. A key with credit is reliable, and any other key with a verdict is registered.
+ * Shares the streams of a node like those of the coordinator. A node receives the coordinator's signed verdicts on the
+ * nodes of its shard, which show keys that work for the run. A key with credit is reliable, and any other key with a verdict is registered.
  * @returns  a function that notes a digest
  */
 export function shareByVerdicts({ serving }: Pick<SwarmHost, 'serving'>): (digest: VerdictDigest) => void {

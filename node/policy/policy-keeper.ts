@@ -1,4 +1,4 @@
-import { type BlobDescription, checkSuccession, type PolicyManifest, type SealedManifest } from '../../proto/index.js'
+import { checkSuccession, type PolicyManifest, type SealedManifest } from '../../proto/index.js'
 import { type AdapterShape, type Engine, EngineError, type EngineSlots } from '../../rollout/engine/index.js'
 import { DEFAULT_LIMITS, type EpisodeLimits, type EpisodeRuntime } from '../../rollout/episode/index.js'
 import type { Clock, SnapshotExchange } from '../../swarm/index.js'
@@ -71,9 +71,10 @@ export function createPolicyKeeper(parts: PolicyKeeperParts): PolicyKeeper {
   const isInForce = ({ policyId }: PolicyManifest): boolean =>
     inForce?.policyId === policyId && inForce.backend === engine.build.backend
 
-  const applyAdapter = async (blob: BlobDescription, shape: AdapterShape, signal: AbortSignal): Promise<void> => {
+  const applyAdapter = async (manifest: PolicyManifest, shape: AdapterShape, signal: AbortSignal): Promise<void> => {
+    const blob = adapterOf(manifest)!
     const apply = async (): Promise<void> => {
-      const path = await publications.fetch(blob, signal)
+      const path = await publications.fetchAdapter(manifest, signal)
       await engine.usePolicy({ path, sha256: blob.sha256, shape }, signal)
     }
     try {
@@ -102,10 +103,9 @@ export function createPolicyKeeper(parts: PolicyKeeperParts): PolicyKeeper {
   const apply = async (manifest: PolicyManifest, signal: AbortSignal): Promise<void> => {
     // If a later step fails, the policy in the engine is unknown.
     inForce = null
-    const adapter = adapterOf(manifest)
-    if (adapter && manifest.policy.adapter) {
+    if (manifest.policy.adapter) {
       await publications.prune(manifest)
-      await applyAdapter(adapter, manifest.policy.adapter, signal)
+      await applyAdapter(manifest, manifest.policy.adapter, signal)
     } else {
       await engine.usePolicy(null, signal)
     }
@@ -123,12 +123,11 @@ export function createPolicyKeeper(parts: PolicyKeeperParts): PolicyKeeper {
     },
     async fetchAhead(signal) {
       const { manifest } = await snapshots.fetchManifest(peers(), 'newest', signal)
-      const adapter = adapterOf(manifest)
-      if (!adapter || isInForce(manifest)) return
+      if (!adapterOf(manifest) || isInForce(manifest)) return
       checkSuccession(manifest, loaded?.manifest.round ?? null, clock.now())
       checkCompatible(manifest, parts)
       await publications.prune(manifest)
-      await publications.fetch(adapter, signal, { originPatienceMs: AHEAD_PATIENCE_MS })
+      await publications.fetchAdapter(manifest, signal, { originPatienceMs: AHEAD_PATIENCE_MS })
     },
     async fetchRest(signal) {
       if (!loaded) return

@@ -4,7 +4,7 @@ import { packageVersion } from '../../common/cli/index.js'
 import { LIMITS } from '../../proto/index.js'
 import type { Engine, Tokenizer } from '../../rollout/engine/index.js'
 import type { Catalogue } from '../../rollout/episode/index.js'
-import { type BlobStore, channelsOf, createAnnouncementFilter, type SwarmHost, serveGroups } from '../../swarm/index.js'
+import { type BlobStore, createAnnouncementFilter, type SwarmHost, serveGroups } from '../../swarm/index.js'
 import { openOutbox } from '../delivery/outbox.js'
 import { type HistoryAlarm, openHeadKeeper } from '../history/head-keeper.js'
 import { watchHistory } from '../history/watch-history.js'
@@ -58,7 +58,7 @@ const AGENT = `prove-node/${packageVersion()}`
 /** Works for a run. Groups of an earlier process are sent first. */
 export async function startVolunteer(parts: VolunteerParts): Promise<Volunteer> {
   const { host, membership, store, onProgress, random = Math.random, mirrors = false } = parts
-  const { connection, neighbours, snapshots, events, peers } = membership
+  const { connection, neighbours, snapshots, events, shard, peers } = membership
   const coordinator = host.runId
   const closing = new AbortController()
   const cleanUp = createCleanUp()
@@ -74,9 +74,10 @@ export async function startVolunteer(parts: VolunteerParts): Promise<Volunteer> 
       LIMITS.groupsPerMinute.value,
       LIMITS.groupsPassedOnPerMinute.value,
     )
-    host.gossip.join(channelsOf(coordinator).groups, { check: gate.check, deliver: () => undefined })
+    const leave = shard.join('groups', { check: gate.check, deliver: () => undefined })
+    cleanUp.add(() => leave())
     const outbox = await openOutbox({
-      ...{ host, coordinator, store, onDigest: shareByVerdicts(host) },
+      ...{ host, coordinator, store, shard, onDigest: shareByVerdicts(host) },
       onVerdict: (verdict, earlier) => {
         onProgress({ type: 'verdict', verdict, earlier })
         events.publish({ type: 'settled' })
@@ -88,7 +89,7 @@ export async function startVolunteer(parts: VolunteerParts): Promise<Volunteer> 
     })
     cleanUp.add(() => outbox.close())
     const { clock } = host
-    const keeper = createPolicyKeeper({ ...parts, snapshots, origin: coordinator, peers, clock, mirrors })
+    const keeper = createPolicyKeeper({ ...parts, logger: host.logger, snapshots, origin: coordinator, peers, clock, mirrors })
     if (mirrors) {
       const mirroring = mirrorPublications({ host, keeper }, closing.signal)
       cleanUp.add(() => mirroring)

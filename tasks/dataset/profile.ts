@@ -46,10 +46,6 @@ export interface Profile {
   readonly keys: 'spoken' | 'looked-up'
   /** Number of consecutive examples with the same environment seeds. Generating seeds costs most of the time, and a small split has few examples. */
   readonly perEnvironment: Readonly<Record<Split, number>>
-  /**
-   * Attempts before an example gets another target tool. Tools that fewer than `least` examples call have priority then.
-   */
-  readonly target: { readonly rounds: number; readonly least: number }
 }
 
 /** The paper's pipeline. docs/explain/synthesis.md lists the numbers that the paper does not give. */
@@ -68,7 +64,6 @@ export const PAPER_PROFILE: Profile = {
   speech: 'natural',
   keys: 'looked-up',
   perEnvironment: { train: 50, validation: 500, 'held-out': 500 },
-  target: { rounds: 1, least: 2 },
 }
 
 /** Short tasks in the vocabulary of the demo model with five million parameters. */
@@ -87,7 +82,6 @@ export const DEMO_PROFILE: Profile = {
   speech: 'plain',
   keys: 'spoken',
   perEnvironment: { train: 50, validation: 50, 'held-out': 50 },
-  target: { rounds: 3, least: 0 },
 }
 
 /** Profiles by name. */

@@ -8,6 +8,7 @@ import { cannedText } from './attacks/canned-text.js'
 import { copiedGroup, frontRunning } from './attacks/copied-group.js'
 import { corruptedChunks } from './attacks/corrupted-chunks.js'
 import { dodgedAudits } from './attacks/dodged-audits.js'
+import { eclipsedShard } from './attacks/eclipsed-shard.js'
 import { editedArguments } from './attacks/edited-arguments.js'
 import { falseZeroVariance } from './attacks/false-flat.js'
 import { flood } from './attacks/flood.js'
@@ -49,6 +50,7 @@ export const ATTACKS: readonly Attack[] = [
   flood,
   oversize,
   malformed,
+  eclipsedShard,
   halfOpenStreams,
   artifactStreams,
   idleSockets,

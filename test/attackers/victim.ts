@@ -20,6 +20,7 @@ import {
   createSnapshotExchange,
   type RefusalEvent,
   type SwarmHost,
+  silentLogger,
   systemClock,
 } from '../../swarm/index.js'
 import { patientClock, soon } from '../support/swarm-nodes.js'
@@ -180,6 +181,7 @@ async function openVictim(
   const engine = await arena.engine(null, soon())
   const offering = { alone: false }
   const keeper = createPolicyKeeper({
+    logger: silentLogger,
     engine,
     refit: async () => undefined,
     tokenizer: arena.runtime.tokenizer,

@@ -147,6 +147,8 @@ function manifestOf(hash: string, chunkSha256s: readonly string[]): PolicyManife
     taskSpec: {},
     roundSecretHash: hash,
     closedRounds: [],
+    shards: 1,
+    difference: null,
     createdAtMs: 0,
     configurationId: hash,
     head: { events: 0, logHash: hash, step: 1, verdicts: 0, verdictsRoot: hash },

@@ -172,6 +172,8 @@ export async function openChaosRun(seed: number, settings: ChaosSettings): Promi
     coordinator: await post(await simulated.machine('coordinator'), 1000, async (process) => {
       await runCoordinator(simulated, process, {
         ...{ config, key, peerId: runId, adapterBytes: settings.adapterBytes, stepMs: settings.stepMs },
+        // So few that the number of shards changes as volunteers come and go.
+        shardNodes: 1,
         driftsAt: settings.driftsAt ?? null,
         onRefusal: (refusal) => {
           refusals.push(refusal)

@@ -53,6 +53,8 @@ export interface CoordinatorSettings {
   readonly auditor?: Auditor
   /** Where it is, and how it gossips. Default: as all others. */
   readonly placed?: Pick<SimHostOptions, 'address' | 'isDialable' | 'gossip'>
+  /** Number of nodes that a gossip shard should have. Default: as in a run. */
+  readonly shardNodes?: number
   /** Events between two checkpoints. Default: so few that most starts find one. */
   readonly checkpointEvents?: number
 }
@@ -99,6 +101,7 @@ export async function runCoordinator(
     replays: replaysHere(replayContexts(runtime, [library]), UNWATCHED),
     auditor: settings.auditor ?? createScriptAuditor(clock),
     lottery: createAuditLottery(key.raw),
+    ...(settings.shardNodes === undefined ? {} : { shardNodes: settings.shardNodes }),
   })
   const canaries = canaryPrompts(TASKS, runtime, episodeLimits(config))
   const trainer = createJobTrainer({ jobs: folder.jobs, clock, stepMs, adapterBytes, driftsAt, canaries })

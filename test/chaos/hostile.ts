@@ -6,11 +6,13 @@ import {
   leaseRequest,
   PROTOCOLS,
   peerIdOfKey,
+  type Shard,
   sealGroupAnnouncement,
   sealPolicyAnnouncement,
   sealVerdictDigest,
   sha256,
   snapshotRequest,
+  type TopicNames,
   topicsOf,
   verdictRequest,
 } from '../../proto/index.js'
@@ -46,9 +48,14 @@ export async function hostilePeer(run: ChaosRun, number: number): Promise<Record
   const peerId = peerIdOfKey(key)
   const host = createSimHost({ network, directory, process, peerId, runId })
   const understood: ReceivedGroup[] = []
-  host.gossip.join(channelsOf(runId).groups, { deliver: (group) => void understood.push(group) })
+  const shards = [1, 2, 4].flatMap((count) =>
+    Array.from({ length: count }, (_, shard): Shard => ({ shards: count, shard })),
+  )
+  for (const shard of shards)
+    host.gossip.join(channelsOf(runId, shard).groups, { deliver: (group) => void understood.push(group) })
   const targets = [runId, ...run.peerIds]
-  const topics = Object.values(topicsOf(runId))
+  const topics = [...new Set(shards.flatMap((shard) => Object.values(topicsOf(runId, shard))))]
+  const anyShard = (): TopicNames => topicsOf(runId, random.pick(shards))
 
   const send = async (target: string, protocol: string, bytes: Uint8Array): Promise<void> => {
     await host.dial(addressOf(target), host.clock.timeout(5000))
@@ -111,14 +118,14 @@ export async function hostilePeer(run: ChaosRun, number: number): Promise<Record
       request(PROTOCOLS.lease, leaseRequest.encode({ kind: 'renew', leaseIds: [lease()] })),
     'a group for another’s lease': async () => offer(await sealedByUs()),
     'a stolen announcement, offered': () => offer(stolen()),
-    'a stolen announcement, gossiped': () => gossip(topicsOf(runId).groups, stolen()),
+    'a stolen announcement, gossiped': () => gossip(anyShard().groups, stolen()),
     'a bent announcement': async () => {
       const bent = Uint8Array.from(await sealedByUs())
       bent[random.int(0, bent.length - 1)]! ^= random.int(1, 255)
-      return random.chance(0.5) ? offer(bent) : gossip(topicsOf(runId).groups, bent)
+      return random.chance(0.5) ? offer(bent) : gossip(anyShard().groups, bent)
     },
     'another run’s announcement': async () =>
-      gossip(topicsOf(runId).groups, await sealGroupAnnouncement(key, peerId, announcement(), null)),
+      gossip(anyShard().groups, await sealGroupAnnouncement(key, peerId, announcement(), null)),
     'noise in gossip': () => gossip(random.pick(topics), noise(random.int(1, 2000), random.int(1, 1e6))),
     'a huge message in gossip': () => gossip(random.pick(topics), noise(200_000, random.int(1, 1e6))),
     'a policy of our own': async () =>
@@ -126,12 +133,12 @@ export async function hostilePeer(run: ChaosRun, number: number): Promise<Record
         topicsOf(runId).policy,
         await sealPolicyAnnouncement(key, runId, {
           ...{ manifestId: hex(32), manifestSizeBytes: 1000, round: 1e6, version: 1e6, policyId: hex(32) },
-          ...{ expiresAtMs: host.clock.now() + 1e6, capacity: 1000, waiting: 0, providers: [] },
+          ...{ expiresAtMs: host.clock.now() + 1e6, capacity: 1000, waiting: 0, providers: [], shards: 1024 },
         }),
       ),
     'verdicts of our own': async () =>
       gossip(
-        topicsOf(runId).verdicts,
+        anyShard().verdicts,
         await sealVerdictDigest(key, runId, {
           ...{ peerId: random.pick(run.peerIds), fromCursor: 0, verdicts: [], totalCredit: 1e6 },
           issuedAtMs: host.clock.now(),

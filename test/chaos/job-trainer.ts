@@ -44,6 +44,13 @@ interface StepFile {
 const RESTART_MS = 1000
 const LORA = { rank: 4, alpha: 8, targetModules: ['q_proj'] }
 
+/** Returns an adapter that differs from all others in a few weights, so that differences are small. */
+function stepOf(sizeBytes: number, seed: number): Uint8Array {
+  const adapter = noise(sizeBytes, 1)
+  adapter.set(noise(Math.min(64, sizeBytes), seed))
+  return adapter
+}
+
 /**
  * The trainer of a simulation. Like the real one it reads batches from the spool, checks them, writes steps that follow from
  * their content alone, and begins again after a crash; its adapters are noise.
@@ -78,7 +85,7 @@ export function createJobTrainer(options: JobTrainerOptions): JobTrainer {
     const earlier = drifted ? (await readStep(step - 1)).adapterStep - 1 : backTo
     const { adapterStep, seed } = earlier === undefined ? own : await readStep(earlier)
     const skipped = drifted ? 'drift' : backTo === undefined ? null : 'rollback'
-    const adapter = noise(adapterBytes, seed)
+    const adapter = stepOf(adapterBytes, seed)
     const files = {
       'adapter/adapter_model.safetensors': noise(4096, seed),
       'adapter/adapter_config.json': new TextEncoder().encode(JSON.stringify({ r: LORA.rank, seed })),

@@ -1,5 +1,7 @@
 import fs from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
 import { setImmediate as turn } from 'node:timers/promises'
+import zlib from 'node:zlib'
 import { PATIENCE_MS } from '../support/patience.js'
 
 /** Operations on real databases that have not come back: the file system's own are counted by Node. */
@@ -13,6 +15,26 @@ export interface Underway {
    * were started. So real files and databases answer in the same order in every run, however long each of them takes.
    */
   quiet(): Promise<void>
+}
+
+/** Counts compressions of `node:zlib`, which Node does not name among what is under way. @returns  puts the real ones back */
+export function countCompression(underway: Underway): () => void {
+  const { brotliCompress, brotliDecompress } = zlib
+  const counted = (work: typeof brotliCompress) =>
+    ((content: Uint8Array, options: object, done: (error: Error | null, result: Buffer) => void) => {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      void underway.count(promise)
+      work(content, options, (error, result) => {
+        resolve()
+        done(error, result)
+      })
+    }) as typeof brotliCompress
+  Object.assign(zlib, { brotliCompress: counted(brotliCompress), brotliDecompress: counted(brotliDecompress) })
+  syncBuiltinESMExports()
+  return () => {
+    Object.assign(zlib, { brotliCompress, brotliDecompress })
+    syncBuiltinESMExports()
+  }
 }
 
 const FILE_REQUEST = /^(FSReq|CloseReq|FileHandle)/

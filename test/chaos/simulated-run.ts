@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type SeededRandom, seededRandom } from '../../servers/kernel/index.js'
 import type { SwarmLogger } from '../../swarm/index.js'
-import { createUnderway, type Underway } from './quiet.js'
+import { countCompression, createUnderway, type Underway } from './quiet.js'
 import { mountDisk, type SimDisk, seedRandomness } from './sim-disk.js'
 import { HostDirectory } from './sim-host.js'
 import { createSimNetwork, type SimNetwork } from './sim-network.js'
@@ -72,6 +72,7 @@ export async function createSimulatedRun(
   const underway = createUnderway()
   const root = await mkdtemp(join(tmpdir(), 'prove-chaos-'))
   const unseed = seedRandomness(seed)
+  const uncount = countCompression(underway)
   const random = seededRandom(seed)
   const time = createVirtualTime(() => underway.quiet(), meter)
   const disk: SimDisk = mountDisk()
@@ -154,6 +155,7 @@ export async function createSimulatedRun(
       await bury()
       disk.restore()
       unseed()
+      uncount()
       await rm(root, { recursive: true, force: true })
     },
   }

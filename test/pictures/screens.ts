@@ -1,22 +1,24 @@
 import { statSync } from 'node:fs'
+import { cp, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { PAPER } from '../../rollout/reward/index.js'
 import { servePlayground } from '../../servers/episodes/playground/serve-playground.js'
 import { shippedTasks } from '../../servers/episodes/playground/shipped-tasks.js'
-import { systemClock } from '../../swarm/index.js'
 import { openChromium, settle } from '../support/chromium.js'
-import { READABLE, runOf, showRun } from '../support/dashboard-runs.js'
 import { PATIENCE_MS } from '../support/patience.js'
+import { createMachine } from '../support/programs.js'
 
 /** Bytes of a picture of a screen, so that a page with several of them stays light. */
 const MOST_BYTES = 150_000
 const VIEW = { width: 1120, height: 760 }
-/** A fixed day, so that the pictures do not change with the clock. */
-const BEGAN_MS = Date.UTC(2026, 2, 1, 9)
 
-/** Photographs the pages of the program in Chromium. */
-export async function drawScreens(folder: string): Promise<void> {
+/**
+ * Takes pictures of the pages of the programs in Chromium.
+ * @param folder  where the pictures are written
+ * @param run  folder of a finished demo run, whose dashboard is shown
+ */
+export async function drawScreens(folder: string, run: string): Promise<void> {
   const browser = await openChromium()
   const take = async (page: Page, name: string, height: number): Promise<void> => {
     const path = join(folder, `${name}.png`)
@@ -27,7 +29,7 @@ export async function drawScreens(folder: string): Promise<void> {
     if (size > MOST_BYTES) throw new Error(`${path} has ${size} bytes: show less of the page, at most ${MOST_BYTES}`)
   }
   try {
-    await dashboard(browser, take)
+    await dashboard(browser, take, run)
     await playground(browser, take)
   } finally {
     await browser.close()
@@ -42,23 +44,29 @@ async function pageIn(browser: Browser): Promise<Page> {
   return page
 }
 
-/** The dashboard of the run that its tests show too. */
-async function dashboard(browser: Browser, take: Take): Promise<void> {
-  const events = runOf('busy', BEGAN_MS)
-  const nowMs = events.at(-1)!.atMs + 40_000
-  const run = await showRun(events, {}, { clock: { ...systemClock, now: () => nowMs } })
+/** The dashboard of a finished run, which a coordinator serves again from a copy of the run's folder. */
+async function dashboard(browser: Browser, take: Take, run: string): Promise<void> {
+  const machine = await createMachine()
   try {
+    await cp(run, machine.folder, { recursive: true, filter: (path) => !path.endsWith('.sock') })
+    const config = JSON.parse(await readFile(join(run, 'run.yaml'), 'utf8')) as object
+    const shown = { ...config, dashboard: { listen: '127.0.0.1:0' } }
+    await writeFile(join(machine.folder, 'run.yaml'), JSON.stringify(shown))
+    const coordinator = machine.start('coordinator', ['start', '--json', '--no-dry-run'])
+    const { url } = await coordinator.until('the dashboard', ({ type }) => type === 'dashboard')
     const page = await pageIn(browser)
     for (const [path, name, height] of [
-      ['/', 'dashboard-overview', 940],
+      ['', 'dashboard-overview', 940],
       ['/steps', 'dashboard-training', 900],
-      [`/groups/${READABLE}?rollout=0`, 'dashboard-group', 1180],
     ] as const) {
-      await page.goto(run.dashboard.url + path)
+      await page.goto(url + path)
       await take(page, name, height)
     }
+    await page.goto(`${url}/groups`)
+    await page.locator('tbody a').first().click()
+    await take(page, 'dashboard-group', 1180)
   } finally {
-    await run.close()
+    await machine.close()
   }
 }
 

@@ -81,11 +81,11 @@ const COMMAND_LINES: readonly (readonly [string, 'coordinator' | 'lab' | 'node',
   ['a key that is none', 'node', ['join', '/ip4/127.0.0.1/tcp/1/p2p/xyz'], /not a peer id: xyz/],
   ['an address without a port', 'node', ['join', `/ip4/127.0.0.1/p2p/${NOBODY}`], /needs a \/tcp\/ part/],
   ['no run', 'node', ['join'], /missing required argument 'run'/],
-  ['an invitation that is cut off', 'node', ['join', 'prove2-Ag'], /^prove-node: cut_off: .*copy all of it/],
+  ['an invitation that is cut off', 'node', ['join', 'prove3-Aw'], /^prove-node: cut_off: .*copy all of it/],
   [
     'an invitation that is changed',
     'node',
-    ['join', `prove2-${'A'.repeat(400)}`],
+    ['join', `prove3-${'A'.repeat(400)}`],
     /^prove-node: changed: .*copy it again/,
   ],
   [

@@ -46,13 +46,13 @@ const LOOK_MS = 1000
 const ORIGIN_PATIENCE_MS = 20_000
 const SPENT_AFTER_MS = 2000
 const SHARE_REST_MS = 2000
-/** Adapters that a node keeps, as `node/policy/policy-keeper.ts` has it. */
-const KEPT = 3
+/** Adapters and differences that a node keeps, as `node/policy/policy-keeper.ts` has it. */
+const KEPT = 6
 const WORD = 32
 
 interface Member {
   readonly peer: FlowPeer
-  /** Bits of chunks by version. */
+  /** Bits of chunks by file. */
   readonly held: Map<number, Uint32Array>
   up: number
   down: number
@@ -60,6 +60,7 @@ interface Member {
 }
 
 interface Fetching {
+  /** See `wholeOf`. */
   readonly version: number
   readonly originPatienceMs: number
   readonly done: PromiseWithResolvers<void>
@@ -81,10 +82,17 @@ export interface FlowParts {
   readonly time: VirtualTime
   readonly random: SeededRandom
   readonly blobBytes: number
+  /** Of the difference to the version before, which nodes fetch that have it. */
+  readonly differenceBytes: number
   readonly coordinatorBytesPerS: number
 }
 
-export function createAdapterFlow({ time, random, blobBytes, coordinatorBytesPerS }: FlowParts): AdapterFlow {
+/** Files of a version: its adapter, and the difference to the one before. */
+const wholeOf = (version: number): number => 2 * version
+const differenceOf = (version: number): number => 2 * version + 1
+const isDifference = (file: number): boolean => file % 2 === 1
+
+export function createAdapterFlow({ time, random, blobBytes, differenceBytes, coordinatorBytesPerS }: FlowParts): AdapterFlow {
   const chunkBytes = LIMITS.chunkBytes.value
   const chunks = Math.ceil(blobBytes / chunkBytes)
   const words = Math.ceil(chunks / WORD)
@@ -103,8 +111,14 @@ export function createAdapterFlow({ time, random, blobBytes, coordinatorBytesPer
     return known
   }
   const emptyBits = (): Uint32Array => new Uint32Array(words)
-  const every = emptyBits()
-  for (let index = 0; index < chunks; index++) every[index >> 5]! |= 1 << (index & 31)
+  const chunksOf = (file: number): number => (isDifference(file) ? Math.ceil(differenceBytes / chunkBytes) : chunks)
+  const allBits = (file: number): Uint32Array => {
+    const bits = emptyBits()
+    for (let index = 0; index < chunksOf(file); index++) bits[index >> 5]! |= 1 << (index & 31)
+    return bits
+  }
+  const every = [allBits(wholeOf(0)), allBits(differenceOf(0))] as const
+  const everyOf = (file: number): Uint32Array => every[file % 2]!
   const bitsOf = (member: Member, version: number): Uint32Array => {
     let bits = member.held.get(version)
     if (!bits) {
@@ -163,7 +177,7 @@ export function createAdapterFlow({ time, random, blobBytes, coordinatorBytesPer
 
   /** What none of the sources has or awaits, of what is not taken. */
   const freshFor = (one: Fetching, taken: Uint32Array): Uint32Array => {
-    const fresh = every.slice()
+    const fresh = everyOf(one.version).slice()
     for (let word = 0; word < words; word++) fresh[word]! &= ~taken[word]!
     for (const source of one.sources) {
       const holds = source.held.get(one.version)
@@ -180,7 +194,7 @@ export function createAdapterFlow({ time, random, blobBytes, coordinatorBytesPer
     one.reason = 'promised'
     if (one.sources.length > 0 && time.nowMs >= one.shareRestsUntilMs) {
       const fresh = freshFor(one, taken)
-      const wanted = chunkBits(chunks, (index) => (fresh[index >> 5]! & (1 << (index & 31))) !== 0)
+      const wanted = chunkBits(chunksOf(one.version), (index) => (fresh[index >> 5]! & (1 << (index & 31))) !== 0)
       chunk = givenOf(one.version).promise(member.peer.id, '', wanted)
       if (chunk === null) one.shareRestsUntilMs = time.nowMs + SHARE_REST_MS
       one.lastOfOthersMs = time.nowMs
@@ -198,7 +212,7 @@ export function createAdapterFlow({ time, random, blobBytes, coordinatorBytesPer
     if (chunk === null && othersAreSlow) {
       one.originSteps += 1
       one.reason = 'slow'
-      chunk = pick((word) => every[word]! & ~taken[word]!)
+      chunk = pick((word) => everyOf(one.version)[word]! & ~taken[word]!)
     }
     if (chunk === null) return
     one.expected = chunk
@@ -214,6 +228,8 @@ export function createAdapterFlow({ time, random, blobBytes, coordinatorBytesPer
     one.lastChunkMs = time.nowMs
     one.missing -= 1
     if (one.missing > 0) return
+    // Both together make the adapter, which is passed on from now on.
+    if (isDifference(one.version)) member.held.set(one.version - 1, everyOf(one.version - 1).slice())
     end(member)
     one.done.resolve()
   }
@@ -267,12 +283,17 @@ export function createAdapterFlow({ time, random, blobBytes, coordinatorBytesPer
       members.delete(id)
       for (const one of given.values()) one.forget(id)
     },
-    hold: (id, version) => void members.get(id)!.held.set(version, every.slice()),
+    hold: (id, version) => void members.get(id)!.held.set(wholeOf(version), everyOf(wholeOf(version)).slice()),
     fetch(id, version, signal, originPatienceMs = ORIGIN_PATIENCE_MS) {
       const member = members.get(id)
       if (!member) throw new Error(`${id} takes no part`)
-      const bits = bitsOf(member, version)
-      let missing = chunks
+      const before = member.held.get(wholeOf(version - 1))
+      const hasBefore = before?.every((word, i) => word === everyOf(wholeOf(0))[i]) ?? false
+      const isThere = member.held.get(wholeOf(version))?.every((word, i) => word === everyOf(wholeOf(0))[i]) ?? false
+      if (isThere) return Promise.resolve()
+      const file = hasBefore ? differenceOf(version) : wholeOf(version)
+      const bits = bitsOf(member, file)
+      let missing = chunksOf(file)
       for (const word of bits) for (let left = word; left !== 0; left &= left - 1) missing -= 1
       if (missing === 0) return Promise.resolve()
       const done = Promise.withResolvers<void>()
@@ -282,7 +303,7 @@ export function createAdapterFlow({ time, random, blobBytes, coordinatorBytesPer
       }
       signal.addEventListener('abort', onAbort, { once: true })
       member.fetching = {
-        ...{ version, done, originPatienceMs, sources: [], lookAtMs: 0, expected: null, reason: 'promised' },
+        ...{ version: file, done, originPatienceMs, sources: [], lookAtMs: 0, expected: null, reason: 'promised' },
         ...{
           startMs: time.nowMs,
           lastChunkMs: time.nowMs,

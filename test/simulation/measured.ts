@@ -21,8 +21,18 @@ export const MEASURED = {
     'B a group',
     '8 rollouts of 1,531 tokens at the 14 B a token of proto/limits.ts, groupBodyBytes',
   ),
+  gossipFrameBytes: row(
+    240,
+    'B a message',
+    'gossipsub around the payload: topic 90, author 40, number 10, signature 66, framing, and its share of IHAVE',
+  ),
   groupS: row(240, 's a group', 'given: groups of four minutes on average'),
   adapterBytes: row(100e6, 'B', 'given: an adapter of 100 MB'),
+  differenceShare: row(
+    0.27,
+    'of the adapter',
+    'docs/reports/2026-11-28-flat.md: SmolLM2-135M, learning rate 1e-4',
+  ),
   uplinkBps: row(20e6, 'bit/s', 'given: 20 Mbit/s up'),
   attackers: row(0.1, 'share of keys', 'given: a tenth, of several kinds'),
   downlinkBps: row(100e6, 'bit/s', 'assumed: the usual line with 20 Mbit/s up'),

@@ -1,6 +1,7 @@
-import { LIMITS, SwarmRefusal, topicsOf, type VerdictDigest } from '../../proto/index.js'
+import { LIMITS, SwarmRefusal, type VerdictDigest } from '../../proto/index.js'
 import type { SeededRandom } from '../../servers/kernel/index.js'
 import {
+  type AnnouncementFilter,
   type Channel,
   type Clock,
   createAnnouncementFilter,
@@ -10,6 +11,7 @@ import {
 import type { SimGossip } from '../chaos/sim-gossip.js'
 import type { SimHost } from '../chaos/sim-host.js'
 import type { VirtualTime } from '../chaos/virtual-time.js'
+import { MEASURED } from './measured.js'
 
 /** Neighbours of gossip that messages are passed on to at once, as `swarm/gossip.ts` sets it. */
 const DEGREE = 6
@@ -22,6 +24,9 @@ export interface TopicCount {
   messages: number
   /** As published, once. */
   bytes: number
+  /** Messages and bytes that a node heard, on average: each message counts by the share of nodes that listened to its topic. */
+  heard: number
+  heardBytes: number
   /** Messages that volunteers did not pass on, for their bound on what others send through them. */
   held: number
 }
@@ -59,17 +64,31 @@ export interface MeshParts {
 }
 
 export function createMesh({ time, clock, random, runId, nodes, delayMs }: MeshParts): Mesh {
-  const topics = topicsOf(runId)
   const counts = new Map<string, TopicCount>()
+  /** Volunteers that listen to a topic. */
+  const listening = new Map<string, number>()
   const members = new Map<string, Member>()
   const delays = delaysFrom(random, nodes, delayMs)
-  const passesOn = createAnnouncementFilter(clock, LIMITS.groupsPerMinute.value, LIMITS.groupsPassedOnPerMinute.value)
+  /** One volunteer's filter for each shard. */
+  const filters = new Map<string, AnnouncementFilter>()
+  const filterOf = (topic: string): AnnouncementFilter => {
+    const filter =
+      filters.get(topic) ??
+      createAnnouncementFilter(clock, LIMITS.groupsPerMinute.value, LIMITS.groupsPassedOnPerMinute.value)
+    filters.set(topic, filter)
+    return filter
+  }
+  const listen = (topic: string, change: 1 | -1): void =>
+    void listening.set(topic, (listening.get(topic) ?? 0) + change)
 
   const count = (topic: string, bytes: number): TopicCount => {
-    const sum = counts.get(topic) ?? { messages: 0, bytes: 0, held: 0 }
+    const sum = counts.get(topic) ?? { messages: 0, bytes: 0, heard: 0, heardBytes: 0, held: 0 }
     counts.set(topic, sum)
     sum.messages += 1
     sum.bytes += bytes
+    const share = (listening.get(topic) ?? 0) / Math.max(1, members.size - 1)
+    sum.heard += share
+    sum.heardBytes += share * (bytes + MEASURED.gossipFrameBytes.value)
     return sum
   }
   const deliver = ({ host, alive, joined }: Member, topic: string, value: unknown): void => {
@@ -78,7 +97,7 @@ export function createMesh({ time, clock, random, runId, nodes, delayMs }: MeshP
 
   /** To everybody, or to whom it is about: the others throw it away. */
   const spread = (topic: string, value: unknown): void => {
-    if (topic === topics.verdicts) {
+    if (topic.includes('/verdicts/')) {
       const member = members.get((value as VerdictDigest).peerId)
       if (member) time.after(member.delayMs, () => deliver(member, topic, value), member.host.machine)
       return
@@ -103,7 +122,7 @@ export function createMesh({ time, clock, random, runId, nodes, delayMs }: MeshP
     const there = coordinator?.joined.get(topic)
     if (!coordinator || !there) return
     const pass = async (): Promise<void> => {
-      passesOn.check((await there.channel.parse(data)) as ReceivedGroup)
+      filterOf(topic).check((await there.channel.parse(data)) as ReceivedGroup)
       time.after(member.delayMs, () => arrive(coordinator, there, topic, data), coordinator.host.machine)
     }
     pass().catch((why: unknown) => {
@@ -136,7 +155,10 @@ export function createMesh({ time, clock, random, runId, nodes, delayMs }: MeshP
         receive: () => undefined,
         join(channel, listener) {
           own.joined.set(channel.topic, { channel, listener: listener as Listener<unknown> })
-          return () => own.joined.delete(channel.topic)
+          if (host.peerId !== runId) listen(channel.topic, 1)
+          return () => {
+            if (own.joined.delete(channel.topic) && host.peerId !== runId) listen(channel.topic, -1)
+          }
         },
         async publish(channel, data) {
           if (data.length > channel.maxBytes)
@@ -148,9 +170,14 @@ export function createMesh({ time, clock, random, runId, nodes, delayMs }: MeshP
           } else carry(channel.topic, data, own, sum)
           return DEGREE
         },
-        listeners: () => [],
+        // The coordinator is connected to all.
+        listeners: ({ topic }) => (members.get(runId)?.joined.has(topic) ? [runId] : []),
         mesh: () => [],
-        close: () => void members.delete(host.peerId),
+        close() {
+          if (host.peerId !== runId) for (const topic of own.joined.keys()) listen(topic, -1)
+          own.joined.clear()
+          members.delete(host.peerId)
+        },
       }
     },
   }

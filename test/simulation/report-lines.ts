@@ -2,7 +2,7 @@ import type { Report } from './report.js'
 
 /** For the terminal. */
 export function reportLines(report: Report): string[] {
-  const { coordinator, node, propagation, staleness, time, groups, poisoned, newcomers } = report
+  const { coordinator, gossipPerNode, node, propagation, staleness, time, groups, poisoned, newcomers } = report
   const percent = (share: number | null): string => (share === null ? '-' : `${(100 * share).toFixed(1)} %`)
   const seconds = (value: number | null): string => (value === null ? 'never' : `${value.toFixed(0)} s`)
   const times = ({ p50, p95, p99 }: Report['propagation']['loaded']): string =>
@@ -27,7 +27,7 @@ export function reportLines(report: Report): string[] {
     ['audit process, busy', percent(coordinator.audits)],
     [
       'a node, gossip',
-      `${node.gossipMessagesPerS}/s, ${rate(node.gossipBytesPerS)} each way; ${node.announcementsHeld} announcements not passed on`,
+      `${gossipPerNode.messagesPerS}/s, ${rate(gossipPerNode.bytesPerS)} each way, ${report.shards} shards; ${node.announcementsHeld} announcements not passed on`,
     ],
     ['a node, adapters', `${rate(node.adapterBytesPerS)} each way`],
     [

@@ -2,7 +2,7 @@ import type { RunState } from '../../coordinator/ledger/run-state.js'
 import { type AdapterFlow, REASONS, type Reason } from './adapter-flow.js'
 import type { CpuMeter } from './cpu-meter.js'
 import { MEASURED } from './measured.js'
-import type { Mesh } from './mesh.js'
+import type { Mesh, TopicCount } from './mesh.js'
 import type { GroupBook, NodeBook, Reach, SimulatedRunState } from './simulated-run-state.js'
 
 export interface Batch {
@@ -19,7 +19,7 @@ interface Snapshot {
   readonly toCoordinator: number
   readonly fromCoordinator: number
   readonly messages: number
-  readonly gossip: ReadonlyMap<string, { readonly messages: number; readonly bytes: number; readonly held: number }>
+  readonly gossip: ReadonlyMap<string, Readonly<TopicCount>>
   readonly adapters: { readonly fromCoordinator: Readonly<Record<Reason, number>>; readonly fromPeers: number }
   readonly auditBusyMs: number
   readonly spentMs: NodeBook['spentMs']
@@ -42,6 +42,8 @@ export interface Observed {
   readonly verdicts: Map<string, { readonly accepted: boolean; readonly code: string | null }>
   readonly refusals: Map<string, number>
   readonly errors: { readonly node: number; readonly error: unknown }[]
+  /** Number of gossip shards in the newest manifest. */
+  shards: () => number
   state: RunState | null
   atWarm?: Snapshot
 }
@@ -83,9 +85,13 @@ export interface Report {
     /** Entries of the state, as a checkpoint has them. */
     readonly stateEntries: number
   }
+  /** Gossip of a node, each way: the mean over nodes, with gossipsub's frames. */
+  readonly gossipPerNode: { readonly messagesPerS: number; readonly bytesPerS: number }
+  /** Share of the nodes' time in which they wait for an adapter, 0 .. 1. */
+  readonly fetchShare: number
+  /** Gossip shards at the end. */
+  readonly shards: number
   readonly node: {
-    readonly gossipBytesPerS: number
-    readonly gossipMessagesPerS: number
     /** Announcements that volunteers did not pass on. */
     readonly announcementsHeld: number
     readonly adapterBytesPerS: number
@@ -153,7 +159,7 @@ export function reportOf(observed: Observed): Report {
   const from = observed.atWarm ?? { ...now, ...EMPTY, atMs: startMs }
   const seconds = Math.max(1, (now.atMs - from.atMs) / 1000)
   const per = (count: number): number => count / seconds
-  const gossiped = (what: 'messages' | 'bytes' | 'held'): number =>
+  const gossiped = (what: keyof TopicCount): number =>
     sumOf([...now.gossip].map(([topic, counts]) => counts[what] - (from.gossip.get(topic)?.[what] ?? 0)))
   const trained = new Set(batches.flatMap(({ leaseIds }) => leaseIds))
   const trainedGroups = [...trained].flatMap((leaseId) => records.groups.get(leaseId) ?? [])
@@ -190,9 +196,13 @@ export function reportOf(observed: Observed): Report {
       audits: rounded(per(now.auditBusyMs - from.auditBusyMs) / 1000),
       stateEntries: state ? state.leases.size + state.judged.size + state.nodes.size : 0,
     },
+    gossipPerNode: {
+      messagesPerS: rounded(per(gossiped('heard')) * mesh.copies, 1),
+      bytesPerS: Math.round(per(gossiped('heardBytes')) * mesh.copies),
+    },
+    fetchShare: rounded(nodeSeconds.fetch / allSeconds),
+    shards: observed.shards(),
     node: {
-      gossipBytesPerS: Math.round(per(gossiped('bytes')) * mesh.copies),
-      gossipMessagesPerS: rounded(per(gossiped('messages')) * mesh.copies, 1),
       announcementsHeld: gossiped('held'),
       adapterBytesPerS: Math.round(per(adapters.fromPeers) / nodes),
     },
@@ -319,8 +329,10 @@ function broken({ records, batches, nodes, mesh, startMs, endMs }: Observed): st
   for (const { person, firstLeaseMs, sinceMs, untilMs } of records.nodes)
     if (person.kind === 'honest' && firstLeaseMs === null && (untilMs ?? endMs) - sinceMs >= PATIENCE_MS)
       found.push(`node ${person.number} got no work`)
-  const group = mesh.counts.get([...mesh.counts.keys()].find((topic) => topic.includes('groups')) ?? '')
-  const perS = (group?.messages ?? 0) / ((endMs - startMs) / 1000)
+  const announced = sumOf(
+    [...mesh.counts].flatMap(([topic, { messages }]) => (topic.includes('/groups/') ? [messages] : [])),
+  )
+  const perS = announced / ((endMs - startMs) / 1000)
   if (perS > (2 * nodes) / MEASURED.groupS.value) found.push(`${perS} announcements a second`)
   return found.slice(0, 20)
 }

@@ -24,10 +24,12 @@ import type { SeededRandom } from '../../servers/kernel/index.js'
 import { createByteStream } from '../../swarm/byte-stream.js'
 import {
   channelsOf,
+  createShardMember,
   type KnownPeer,
   keepNeighbours,
   offerGroup,
   requestVerdicts,
+  type ShardMember,
   type SwarmHost,
   TransportError,
 } from '../../swarm/index.js'
@@ -108,7 +110,14 @@ export async function startSimVolunteer(person: Person, key: PrivateKey, parts: 
   const unit = (): number => random.int(0, 999_999) / 1e6
 
   const events = createNodeEvents(clock)
-  const neighbours = keepNeighbours({ host, known: parts.known, keep: async () => undefined, random: unit })
+  const shard = createShardMember(host)
+  const neighbours = keepNeighbours({
+    host,
+    shards: () => shard.shards,
+    known: parts.known,
+    keep: async () => undefined,
+    random: unit,
+  })
   flow.join({
     id: peerId,
     upBytesPerS: MEASURED.uplinkBps.value / 8,
@@ -120,14 +129,17 @@ export async function startSimVolunteer(person: Person, key: PrivateKey, parts: 
     deliver: (announcement) => {
       // A node that has its neighbours would take note of further ones: for ten thousand, every second, that is all they would do.
       if (host.ends.size <= LIMITS.peersSought.value) neighbours.suggest(announcement.providers, true)
+      shard.follow(announcement)
       events.publish({ type: 'announced', announcement })
     },
   })
+  // Others' groups are checked by the mesh, once for all.
+  shard.join('groups', { deliver: () => undefined })
   const keeper = createKeeper(parts, { host, book, runtime })
   const bodies = new Map<string, Uint8Array>()
   await serveBodies(host, bodies)
   let inARow = parts.patience
-  const outbox = createOutbox(parts, { host, key, bodies, signal }, ({ accepted }) => {
+  const outbox = createOutbox(parts, { host, shard, key, bodies, signal }, ({ accepted }) => {
     inARow = accepted ? inARow + 1 : 0
     events.publish({ type: 'settled' })
   })
@@ -185,6 +197,7 @@ export async function startSimVolunteer(person: Person, key: PrivateKey, parts: 
     end('left')
     records.leave(book)
     flow.leave(peerId)
+    shard.close()
     host.gossip.close()
   }
   workLoop(work, signal).catch((error: unknown) => {
@@ -285,14 +298,14 @@ function createOutbox(
   { runId }: VolunteerParts,
   parts: {
     readonly host: SwarmHost
+    readonly shard: ShardMember
     readonly key: PrivateKey
     readonly bodies: Map<string, Uint8Array>
     readonly signal: AbortSignal
   },
   onVerdict: (verdict: { readonly accepted: boolean }) => void,
 ): Outbox {
-  const { host, key, bodies, signal } = parts
-  const channels = channelsOf(runId)
+  const { host, shard, key, bodies, signal } = parts
   const waiting = new Map<string, string>()
   let cursor = 0
   const forget = (leaseId: string): void => {
@@ -309,7 +322,7 @@ function createOutbox(
     }
     return fresh.length
   }
-  host.gossip.join(channels.verdicts, { deliver: (digest) => void take(digest) })
+  shard.join('verdicts', { deliver: (digest) => void take(digest) })
   const timely = (): AbortSignal => AbortSignal.any([signal, host.clock.timeout(REQUEST_MS)])
   const ask = async (): Promise<void> => {
     for (let more = true; more; ) {
@@ -345,7 +358,7 @@ function createOutbox(
       const sealed = await sealGroupAnnouncement(key, runId, announcement, null)
       waiting.set(leaseId, bodySha256)
       bodies.set(bodySha256, body)
-      await host.gossip.publish(channels.groups, sealed)
+      await shard.publish(sealed)
       follow(leaseId, sealed).catch(() => undefined)
     },
     close: async () => undefined,

@@ -115,6 +115,7 @@ async function run(
   const flow = createAdapterFlow({
     ...{ time, random },
     blobBytes: MEASURED.adapterBytes.value,
+    differenceBytes: MEASURED.adapterBytes.value * MEASURED.differenceShare.value,
     coordinatorBytesPerS: MEASURED.coordinatorBps.value / 8,
   })
   const auditor = createSimAuditor({ clock, poisoned: records.poisoned, auditMs, signal: closing.signal })
@@ -123,11 +124,13 @@ async function run(
   const keys = await Promise.all(people.map(({ number }) => keyOf(seed, number)))
   const peerIds = keys.map(peerIdOfKey)
   const groupsBefore = people.map(({ kind }) => (kind === 'patient' ? PATIENT_AFTER : random.int(...DELIVERED_BEFORE)))
+  const manifests = new Map<string, SealedManifest>()
   const observed: Observed = {
     ...{ nodes, startMs, endMs, records, mesh, flow, wire, auditor, meter, auditMs, batches: [] },
     verdicts: new Map(),
     refusals: new Map(),
     errors: [],
+    shards: () => Math.max(1, ...[...manifests.values()].slice(-1).map(({ manifest }) => manifest.shards)),
     state: null,
   }
 
@@ -192,7 +195,6 @@ async function run(
   const someKnown = (): KnownPeer[] =>
     dialable.length === 0 ? [] : Array.from({ length: LIMITS.peersSought.value }, () => random.pick(dialable))
   const runtime = runtimeOf([library], tokenizer)
-  const manifests = new Map<string, SealedManifest>()
   const said = new Map<string, number>()
   const present = new Set<number>()
   const enter = async (one: Person, holds: number | null): Promise<void> => {

@@ -148,6 +148,7 @@ async function main({
   })
 
   const providers = createProviders({
+    shards: () => 1,
     host,
     policyInForce: () => null,
     onDialable: (peer) => neighbours.note(peer),

@@ -80,6 +80,8 @@ export const flightManifest: PolicyManifest = {
   expiresAtMs: 1_700_000_600_000,
   configurationId: hash('terms'),
   head: logHead,
+  shards: 2,
+  difference: null,
 }
 
 export const ask: LeaseAsk = {

@@ -19,7 +19,7 @@ const announced = (version: number): NodeEvent => ({
   type: 'announced',
   announcement: {
     ...{ manifestId: '00'.repeat(32), manifestSizeBytes: 1000, round: 2, version, policyId: flightManifest.policyId },
-    ...{ expiresAtMs: 1e13, capacity: 0, waiting: 3, providers: [] },
+    ...{ expiresAtMs: 1e13, capacity: 0, waiting: 3, providers: [], shards: 1 },
   },
 })
 

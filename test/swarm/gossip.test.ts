@@ -38,6 +38,7 @@ const news = (version: number): PolicyAnnouncement => ({
   capacity: 2,
   waiting: 3,
   providers: [],
+  shards: 1,
 })
 const group = (nonce: string): GroupAnnouncement => ({ ...sampleGroup, nonce: hash(nonce).slice(0, 32) })
 

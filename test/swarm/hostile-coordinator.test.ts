@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert'
 import { openOutbox } from '../../node/delivery/outbox.js'
 import { openNodeStore } from '../../node/store/store.js'
 import { encodeFrame, PROTOCOLS, refusal, sealGroupAnnouncement, sealVerdictDigest } from '../../proto/index.js'
-import { requestLeases, serveGroups, serveVerdicts } from '../../swarm/index.js'
+import { createShardMember, requestLeases, serveGroups, serveVerdicts } from '../../swarm/index.js'
 import { acceptedVerdict, announcement, ask, hash, id16 } from '../support/proto-samples.js'
 import { connect, createTestSwarm, eventually, soon, type TestSwarm } from '../support/swarm-nodes.js'
 
@@ -34,8 +34,9 @@ test('a node stops asking a coordinator that always promises more verdicts', asy
   const sealed = await sealGroupAnnouncement(volunteer.key, swarm.runId, announcement, null)
   const { leaseId, bodySha256 } = announcement
   await store.addPending({ leaseId, bodySha256, sealed, body: new Uint8Array(3) })
+  const shard = createShardMember(volunteer.host)
   const parts = { host: volunteer.host, coordinator: swarm.runId, store, onVerdict: () => {}, onDropped: () => {} }
-  const outbox = await openOutbox(parts)
+  const outbox = await openOutbox({ ...parts, shard })
   try {
     await eventually('the second turn', () => requests.length >= 4)
     assert.equal(requests.slice(0, 4), ['verdicts', 'offer', 'verdicts', 'offer'])
@@ -66,6 +67,7 @@ test('invented verdicts of a coordinator do not fill the disk', async () => {
   })
   const outbox = await openOutbox({
     ...{ host: volunteer.host, coordinator: swarm.runId, store, onVerdict: () => {}, onDropped: () => {} },
+    shard: createShardMember(volunteer.host),
     earlierVerdicts: 100,
   })
   try {

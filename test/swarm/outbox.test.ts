@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert'
 import { type Outbox, openOutbox } from '../../node/delivery/outbox.js'
 import { LIMITS, openVerdictDigest, sealVerdictDigest, type Verdict } from '../../proto/index.js'
-import { channelsOf, requestVerdicts, serveVerdicts } from '../../swarm/index.js'
+import { channelsOf, createShardMember, requestVerdicts, serveVerdicts } from '../../swarm/index.js'
 import { judged, leased } from '../support/run-events.js'
 import { connect, eventually, soon } from '../support/swarm-nodes.js'
 import type { Volunteer } from '../support/test-run.js'
@@ -22,6 +22,7 @@ async function outboxOf(node: Volunteer): Promise<Heard> {
     host: node.host,
     coordinator: node.host.runId,
     store: node.store,
+    shard: createShardMember(node.host),
     onVerdict: (verdict) => verdicts.push(verdict),
     onDropped: (leaseId, code) => dropped.push([leaseId, code]),
   })
@@ -209,6 +210,7 @@ test('a later verdict on the same group is reported with the one it replaces, an
     host: ann.host,
     coordinator: ann.host.runId,
     store: ann.store,
+    shard: createShardMember(ann.host),
     onVerdict: (verdict, earlier) => stated.push([verdict, earlier]),
     onDropped: () => undefined,
   })

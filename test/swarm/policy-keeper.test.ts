@@ -6,7 +6,7 @@ import { createPolicyKeeper, type PolicyKeeper } from '../../node/policy/policy-
 import { NodeError } from '../../node/report/errors.js'
 import { type Canary, type PolicyManifest, policyIdOf, sealManifest, sha256 } from '../../proto/index.js'
 import { type Engine, EngineError, type EngineSlots, type SlotRequest } from '../../rollout/engine/index.js'
-import { type BlobStore, createBlobStore, createSnapshotExchange } from '../../swarm/index.js'
+import { type BlobStore, createBlobStore, createSnapshotExchange, silentLogger } from '../../swarm/index.js'
 import { library } from '../support/library-environment.js'
 import { runtimeOf } from '../support/scripted.js'
 import { soon } from '../support/swarm-nodes.js'
@@ -74,6 +74,7 @@ async function open({ mirrors = false }: { readonly mirrors?: boolean } = {}): P
   const engine = loggingEngine()
   const rooms: Required<EngineSlots>[] = []
   const keeper = createPolicyKeeper({
+    logger: silentLogger,
     engine,
     refit: async (slots) => void rooms.push(slots),
     tokenizer,

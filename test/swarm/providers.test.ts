@@ -36,6 +36,7 @@ test('a node is named to others if it has the adapter in force and answers at it
     await dan.host.dial(coordinator.host.addresses()[0]!, closing.signal)
     const providers = createProviders({
       host: coordinator.host,
+      shards: () => 1,
       policyInForce: () => inForce,
       onDialable: (peer) => dialable.push(peer),
       random: Math.random,

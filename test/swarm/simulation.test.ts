@@ -43,7 +43,9 @@ test('a simulated run works, and its figures follow from its seed', async () => 
   assert.ok(first.groups.trained > NODES / 4)
   assert.ok(first.time.work > 0.5)
   assert.ok(first.poisoned.delivered > 0)
-  assert.ok(first.node.gossipBytesPerS < 100_000)
+  assert.ok(first.gossipPerNode.bytesPerS > 0 && first.gossipPerNode.bytesPerS < 10_000)
+  assert.ok(first.gossipPerNode.messagesPerS < 30)
+  assert.ok(first.fetchShare >= 0 && first.fetchShare < 1)
   const { shareFromCoordinator } = first.propagation
   assert.ok(shareFromCoordinator !== null && shareFromCoordinator < 0.8)
   assert.equal(figuresOf(await simulate(1)), figuresOf(first))
@@ -53,7 +55,7 @@ test('an adapter comes to everybody over the lines of all, and few of its bytes 
   const random = seededRandom(7)
   const time = createVirtualTime(() => new Promise((resolve) => setImmediate(resolve)))
   const startMs = time.nowMs
-  const flow = createAdapterFlow({ time, random, blobBytes: 100e6, coordinatorBytesPerS: 125e6 })
+  const flow = createAdapterFlow({ time, random, blobBytes: 100e6, differenceBytes: 27e6, coordinatorBytesPerS: 125e6 })
   const names = Array.from({ length: 150 }, (_, i) => `node ${i}`)
   const neighbours = new Map(names.map((name) => [name, new Set<string>()]))
   for (const [name, theirs] of neighbours)

@@ -129,6 +129,7 @@ test('a node without work loads a version as soon as it is announced, and asks f
         capacity: 0,
         waiting: 3,
         providers: [],
+        shards: 1,
       },
     })
     await eventually('it is woken', () => clock.pauses.join() === '50')

@@ -1,6 +1,6 @@
+import type { Node } from '../graph.js'
 import { drawOutsideTopic, nextOutsideTopic, outsideRequest } from '../wording/outside-requests.js'
 import type { OutsideRequest, OutsideTopic } from '../wording/outside-topics.js'
-import { smallTalk } from '../wording/small-talk.js'
 import type { Ask } from '../wording/speech.js'
 import { alike } from './alike.js'
 import { NUMBERS_ASKED } from './ask-for-all.js'
@@ -19,13 +19,13 @@ export const makeAbstention: Maker = (base) => {
   const drawn = context.drawPersona(random)
   const isOutside = assignment.outside || environments.length === 1
   const own = toolAround(assignment, context, random)
-  const isPlain = profile.speech === 'plain'
-  const topic =
-    isOutside && !isPlain ? drawOutsideTopic(new Set(environments.map(({ name }) => name)), random) : undefined
-  const about = isOutside ? (topic?.environment === undefined ? [] : [topic.environment]) : [own.environment.name]
+  const topic = isOutside ? drawOutsideTopic(new Set(environments.map(({ name }) => name)), random) : undefined
+  const about = topic ? (topic.environment === undefined ? [] : [topic.environment]) : [own.environment.name]
   const persona = context.inEnvironments(drawn, about)
   const moment = momentOf(base, persona)
   const setting = { ...base, moment }
+  const ask = (around: Node, turn: number, earlier: readonly Foreign[]): Foreign | ObjectionName =>
+    askElsewhere({ around, turn, length: random.pick(NUMBERS_ASKED), earlier }, setting)
   const askAgain = (turn: number, earlier: readonly Foreign[]): Foreign | ObjectionName => {
     if (topic) {
       const isOpen = ({ name }: OutsideTopic): boolean => splitOf(topicName(name)) === assignment.split
@@ -34,14 +34,9 @@ export const makeAbstention: Maker = (base) => {
     }
     // Of the environments that were asked about already: people stay with their subject, and there are others left to offer tools of.
     const asked = earlier.flatMap(({ chain }) => homeOf(chain))
-    const near = context.graph.nodes.filter(({ environment }) => asked.includes(environment))
-    return askElsewhere({ around: random.pick(near), turn, length: random.pick(NUMBERS_ASKED), earlier }, setting)
+    return ask(random.pick(context.graph.nodes.filter(({ environment }) => asked.includes(environment))), turn, earlier)
   }
-  const first = topic
-    ? askOutside(topic, 0, [], setting)
-    : isOutside
-      ? askInPassing(setting)
-      : askElsewhere({ around: own, turn: 0, length: isPlain ? random.int(1, 2) : random.pick(NUMBERS_ASKED) }, setting)
+  const first = topic ? askOutside(topic, 0, [], setting) : ask(own, 0, [])
   if (typeof first === 'string') return first
   const wanted = goOnInVain(first, setting, askAgain, !isOutside)
   if (typeof wanted === 'string') return wanted
@@ -79,13 +74,6 @@ interface Foreign {
 }
 
 const topicName = (topic: string): string => `small-talk:${topic}`
-
-/** A request of plain speech that no environment serves. */
-function askInPassing({ assignment: { split }, random }: VainSetting): Foreign | ObjectionName {
-  const { topic, text } = smallTalk(random)
-  const name = topicName(topic)
-  return splitOf(name) === split ? { user: text, name, chain: [] } : 'no_chain'
-}
 
 function askOutside(
   topic: OutsideTopic,

@@ -4,11 +4,12 @@ import { type Node, nodeName, type ToolGraph } from '../graph.js'
 import { itemAt } from '../item-at.js'
 import { endsWithCheck, goesOn, isPurposeful } from './purpose.js'
 import { SynthesisError } from './recipe.js'
-import { type Chain, LONGEST, splitOf } from './split.js'
+import { type Chain, chainName, LONGEST, splitOf } from './split.js'
 import { isOneErrandByTools, type Keys, keysOf, type Wiring, wire } from './wiring.js'
 
 /** A chain with the things that its calls are about. */
 export interface WiredChain {
+  readonly name: string
   readonly nodes: Chain
   readonly wiring: Wiring
 }
@@ -103,7 +104,11 @@ function* chainsWithin(environment: SpokenEnvironment, graph: ToolGraph, length:
     found = listed
     known.set(length, found)
   }
-  for (const { places, wiring } of found) yield { nodes: places.map((place) => itemAt(nodes, place)), wiring }
+  for (const { places, wiring } of found)
+    yield named(
+      places.map((place) => itemAt(nodes, place)),
+      wiring,
+    )
 }
 
 /** The chains that continue in another environment. */
@@ -131,9 +136,11 @@ function crossingsOf(graph: ToolGraph): WiredChain[] {
 }
 
 function wired(nodes: Chain): WiredChain | undefined {
-  const wiring = wire(nodes)
-  return wiring && isOneErrandByTools(nodes, wiring) && endsWithCheck(nodes) ? { nodes, wiring } : undefined
+  const wiring = endsWithCheck(nodes) ? wire(nodes) : undefined
+  return wiring && isOneErrandByTools(nodes, wiring) ? named(nodes, wiring) : undefined
 }
+
+const named = (nodes: Chain, wiring: Wiring): WiredChain => ({ name: chainName(nodes), nodes, wiring })
 
 /** The tools of an environment by number. Sets of kinds of things are bits of a number: there are millions of unfinished chains. */
 interface ToolMap {

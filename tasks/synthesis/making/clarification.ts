@@ -9,7 +9,7 @@ import { askForAll, isUnderstood, NUMBERS_ASKED } from './ask-for-all.js'
 import { askInVain, goOnInVain, triedOften, type VainRequest, type VainSetting } from './ask-in-vain.js'
 import { assemble, buildTask } from './assemble.js'
 import { type Script, scriptConversation, type Withheld } from './conversation-script.js'
-import { canCarry, fieldsToLeaveOut, isWhole, partsOf, type Shape } from './conversation-shape.js'
+import { fieldsToLeaveOut, isWhole, type Shape } from './conversation-shape.js'
 import { chooseToolset, isTooSmall, rivals } from './draw-toolset.js'
 import { groundTruthOf, toTell } from './ground-truth.js'
 import { firstObjection, type ObjectionName, OF_CONVERSATIONS } from './objections.js'
@@ -30,7 +30,7 @@ import { askOf, callOf, precededBy, putIntoWords, type Worded } from './word-con
 const VAGUE = 2.4
 
 /** All that is asked for is asked for in one turn. */
-const AT_ONCE = (chain: Chain) => [[[...chain.keys()]]]
+const AT_ONCE: Shape = { requests: 1, information: 'complete', recovery: null }
 
 /** The right answer to a request is a question or a refusal: needed tools are hidden, or a required value is missing. */
 export const makeClarification: Maker = (setting) => MAKERS[setting.assignment.missing ?? 'tools'](setting)
@@ -88,7 +88,7 @@ const makeHidden: Maker = (base) => {
 const makePartlyHidden: Maker = (base) => {
   const { context, random } = base
   const { profile, speech, catalogue } = context
-  const taken = takeSteps({ ...partsWanted(base), partsOf: AT_ONCE }, base)
+  const taken = takeSteps({ ...partsWanted(base), shape: AT_ONCE }, base)
   if (typeof taken === 'string') return taken
   if (taken.undoings.length > 0) return 'undone'
   const { chain, open } = taken
@@ -142,7 +142,7 @@ const partsWanted = ({ assignment, context, random }: Setting): Wanted => ({
 const makeBrought: Maker = (base) => {
   const { context, random } = base
   const { profile, speech, catalogue } = context
-  const taken = takeSteps({ ...partsWanted(base), partsOf: AT_ONCE }, base)
+  const taken = takeSteps({ ...partsWanted(base), shape: AT_ONCE }, base)
   if (typeof taken === 'string') return taken
   if (taken.undoings.length > 0) return 'undone'
   const { chain, open } = taken
@@ -303,8 +303,8 @@ function askUntilKnown(
     around: random.pick(nearby),
     length,
     anyLength: true,
-    fits: (chain: Chain) => canCarry(chain, shape) && !chain.some((node) => asked.includes(node)),
-    partsOf: (chain: Chain) => partsOf(chain, shape),
+    shape,
+    fits: (chain: Chain) => !chain.some((node) => asked.includes(node)),
   }
   const taken = takeSteps(wanted, setting)
   if (typeof taken === 'string') return taken

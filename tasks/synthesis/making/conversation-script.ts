@@ -13,6 +13,7 @@ import { canBeStated, type Parts, type StatedStep, tellReferences } from './stat
 import type { Open } from './step.js'
 import type { Taken } from './taken.js'
 import type { Undoing } from './undoing.js'
+import { isPreparedBy } from './wiring.js'
 
 /** Purpose of one user turn, and the steps of the ground truth that the assistant takes in it. */
 export type Turn = {
@@ -204,11 +205,16 @@ function otherToolFirst({ steps, open }: Material, turns: readonly Turn[]): Turn
     const result = playUpTo(steps, later - 1, open)(second.environment).call(second.tool.name, second.args)
     if (result.ok) continue
     const failed = { step: later, field: undefined, args: second.args, code: result.code, message: result.message }
-    const [asked, before] = [turn.asks, turn.steps].map((all) => all.filter((step) => step < later - 1))
+    const isBefore = (step: number): boolean => step < later - 1
     return turns.flatMap((each): Turn[] =>
       each === turn
         ? [
-            { says: 'request', asks: [...asked!, later], steps: before!, failed },
+            {
+              says: 'request',
+              asks: [...turn.asks.filter(isBefore), later],
+              steps: turn.steps.filter(isBefore),
+              failed,
+            },
             { says: 'request', asks: [later - 1, later], steps: [later - 1, later] },
           ]
         : [each],
@@ -221,9 +227,8 @@ function otherToolFirst({ steps, open }: Material, turns: readonly Turn[]): Turn
 function isSetUpBy(first: StatedStep, second: StatedStep): boolean {
   const known = Object.values(second.args)
   return (
-    first.environment === second.environment &&
     !first.tool.annotations.readOnly &&
-    (second.tool.needs ?? []).some((need) => first.tool.establishes?.includes(need)) &&
+    isPreparedBy(first, second) &&
     Object.values(first.args).every((value) => known.includes(value))
   )
 }
@@ -240,7 +245,7 @@ function drawWithheld(
 ): Withheld | undefined {
   const candidates = among.flatMap((index) => {
     const { tool, args, bindings, environment } = itemAt(steps, index)
-    const part = parts.find((one) => one.includes(index))!
+    const part = parts.find((one) => one.includes(index)) ?? []
     // Nobody goes on about a thing before having said which it is.
     const isTakenUp = part.some((later) => itemAt(steps, later).bindings.some(({ source }) => source === index))
     if (silent.has(index) || isTakenUp) return []

@@ -42,7 +42,7 @@ export function canFailIn(
   }
   const isSetUpIn = (part: readonly number[]): boolean => {
     const [first, second] = part.slice(-2).map((at) => chain[at] as Node)
-    return first !== undefined && second !== undefined && isSetUp(first, second) && !state.isPossible(second)
+    return first !== undefined && second !== undefined && isSetUp(first, second) && state.setsUp(first, second)
   }
   if (recovery === 'corrected') return parts.some((part) => fails(part.at(-1), false))
   if (recovery === 'other-tool') return parts.some(isSetUpIn)
@@ -53,6 +53,7 @@ export function canFailIn(
 interface Failures {
   isPossible(node: Node): boolean
   canFail(node: Node, again: boolean): boolean
+  setsUp(first: Node, second: Node): boolean
 }
 
 /** Whether a call makes true what the next one needs, and is about nothing that the next one does not say. */

@@ -1,7 +1,7 @@
 import type { Example } from '../../dataset/example.js'
 import { assemble, buildTask } from './assemble.js'
 import { type Script, scriptConversation } from './conversation-script.js'
-import { canCarry, canFailIn, partsOf } from './conversation-shape.js'
+import { canFailIn } from './conversation-shape.js'
 import { drawRuled, hasRuleFor } from './domain-rule-case.js'
 import { chooseToolset, rivals } from './draw-toolset.js'
 import { failingVariant } from './failed-call.js'
@@ -29,8 +29,8 @@ export const makeMultiTurn: Maker = (setting) => {
     length: calls,
     anywhere: true,
     crossing,
-    fits: (chain: Chain) => canCarry(chain, assignment) && (!isRuled || chain.some((node) => hasRuleFor(node, rules))),
-    partsOf: (chain: Chain) => partsOf(chain, assignment),
+    shape: assignment,
+    fits: (chain: Chain) => !isRuled || chain.some((node) => hasRuleFor(node, rules)),
     inState: (chain: Chain, parts: Parts, state: StateIndex) => canFailIn(assignment, chain, parts, state),
     isEnough: (steps: readonly Step[], partings: readonly Parts[], open: Open) =>
       assignment.recovery !== 'corrected' ||

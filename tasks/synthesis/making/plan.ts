@@ -47,8 +47,8 @@ const HIDDEN: readonly (readonly [Missing, number])[] = [
 ]
 /** Calls of a request whose last tool is missing, and of one whose last tool comes later. */
 const PARTS = { 'last-tool': [2, 2, 2, 3], 'brought-tool': [1, 2, 2, 3] } as const
-/** Share of the abstention tasks whose request belongs to no environment, by the speech of the profile. */
-const OUTSIDE = { natural: 0.5, plain: 0.35 } as const
+/** Share of the abstention tasks whose request belongs to no environment. */
+const OUTSIDE = 0.5
 /** Shares of the roles of the domain rules in multi-turn tasks with such rules. */
 const RULES: readonly (readonly [DomainRuleRole['role'], number])[] = [
   ['declined', 0.4],
@@ -98,8 +98,8 @@ export function drawPlans(
         ? clarificationPlans(count, profile, random)
         : dealt(
             [
-              [true, OUTSIDE[profile.speech]],
-              [false, 1 - OUTSIDE[profile.speech]],
+              [true, OUTSIDE],
+              [false, 1 - OUTSIDE],
             ],
             count,
             random,
@@ -115,15 +115,12 @@ type Drawn = Omit<TaskPlan, 'kind' | 'split' | 'requests'> & { readonly requests
 
 const NOTHING = { calls: 1, information: 'complete', recovery: null, crossing: false } as const
 
-/** Shares of conversations with one, two and three user turns. In plain speech, only conversations with calls have several. */
-const turnShares = ({ speech, nextTurn: [second, third] }: Profile): [number, number][] =>
-  speech === 'plain'
-    ? [[1, 1]]
-    : [
-        [1, 1 - second],
-        [2, second * (1 - third)],
-        [3, second * third],
-      ]
+/** Shares of conversations with one, two and three user turns. */
+const turnShares = ({ nextTurn: [second, third] }: Profile): [number, number][] => [
+  [1, 1 - second],
+  [2, second * (1 - third)],
+  [3, second * third],
+]
 
 function clarificationPlans(count: number, profile: Profile, random: SeededRandom): Drawn[] {
   const hidden = dealt(

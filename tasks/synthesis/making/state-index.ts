@@ -23,6 +23,8 @@ export interface StateIndex {
   isPossible(node: Node): boolean
   /** Whether a call that is made first fails for one wrong value, or fails the second time for one that is too large. */
   canFail(node: Node, again: boolean): boolean
+  /** Whether a call fails that another call with the same arguments makes possible. */
+  setsUp(first: Node, second: Node): boolean
   /** Whether every call of a chain is possible or prepared, and every first look-up shows something that its users can be used on. */
   canCarry(chain: Chain, wiring: Wiring | undefined): boolean
 }
@@ -37,6 +39,9 @@ export function stateIndex(environmentSeed: number, seedStates: SeedStateCache):
   known.set(environmentSeed, index)
   return index
 }
+
+const definedIn = (args: Readonly<Record<string, unknown>>): JsonObject =>
+  Object.fromEntries(Object.entries(args).filter(([, value]) => value !== undefined)) as JsonObject
 
 function createStateIndex(environmentSeed: number, seedStates: SeedStateCache): StateIndex {
   const open: Open = (environment) => seedStates.open(environment, environmentSeed)
@@ -62,9 +67,7 @@ function createStateIndex(environmentSeed: number, seedStates: SeedStateCache): 
   function called(node: Node, random: SeededRandom): Step | undefined {
     const session = open(node.environment)
     const args = session.sampleArguments(node.tool, random, {})
-    const given = Object.fromEntries(
-      Object.entries(args ?? {}).filter(([, value]) => value !== undefined),
-    ) as JsonObject
+    const given = definedIn(args ?? {})
     const result = args ? session.call(node.tool.name, given) : undefined
     return result?.ok ? { ...node, args: given, output: result.output as JsonObject, bindings: [] } : undefined
   }
@@ -74,6 +77,18 @@ function createStateIndex(environmentSeed: number, seedStates: SeedStateCache): 
       some(CALLS, () => {
         const step = called(node, random)
         return step !== undefined && failingVariant({ steps: [step], open, random }, 0, again) !== null
+      }),
+    )
+
+  const setsUp = (first: Node, second: Node): boolean =>
+    answer(['sets up', nodeName(first), nodeName(second)], (random) =>
+      some(CALLS, () => {
+        const before = called(first, random)
+        if (!before) return false
+        const session = open(first.environment)
+        session.call(first.tool.name, before.args)
+        const args = accepts(session, second, random, before.args)
+        return args !== undefined && !open(second.environment).call(second.tool.name, definedIn(args)).ok
       }),
     )
 
@@ -95,6 +110,7 @@ function createStateIndex(environmentSeed: number, seedStates: SeedStateCache): 
   return {
     isPossible,
     canFail,
+    setsUp,
     canCarry: (chain, wiring) =>
       chain.every((node, at) => {
         const isPrepared = chain.slice(0, at).some((other) => isPreparedBy(other, node))

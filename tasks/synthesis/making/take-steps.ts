@@ -1,6 +1,9 @@
 import type { SeededRandom, SpokenEnvironment } from '../../../servers/kernel/index.js'
 import type { Node } from '../graph.js'
+import { itemAt } from '../item-at.js'
 import { type ChainQuery, chainIndex, type WiredChain } from './chain-index.js'
+import { canCarry, type Shape } from './conversation-shape.js'
+import { type FittingChain, fittingChains } from './fitting-chains.js'
 import { firstObjection, type ObjectionName, OF_CALLS } from './objections.js'
 import { plainChain } from './plain-chain.js'
 import type { TaskPlan } from './plan.js'
@@ -12,7 +15,7 @@ import type { Assignment, Setting, SynthesisContext } from './synthesis-context.
 import type { Taken } from './taken.js'
 import { undoingsIn } from './undoing.js'
 import { type WalkOptions, walk } from './walk.js'
-import { canBeAskedInTurns } from './wiring.js'
+import type { Wiring } from './wiring.js'
 
 /** Which chain is wanted. */
 export interface Wanted {
@@ -24,10 +27,10 @@ export interface Wanted {
   readonly anyLength?: boolean
   /** Whether a chain of another environment will do where the tool has no chain. */
   readonly anywhere?: boolean
-  /** Which chains are of use, as far as their tools tell. */
+  /** The conversation that the chain carries. Without a shape, the calls need not be asked for in turns. */
+  readonly shape?: Shape
+  /** Which of these chains are of use, as far as their tools tell. */
   fits?(chain: Chain): boolean
-  /** The ways to ask for a chain in turns, of which one has to do. */
-  partsOf?(chain: Chain): readonly Parts[]
   /** Whether a chain in these turns is of use in a state of the environments. */
   inState?(chain: Chain, parts: Parts, state: StateIndex): boolean
   /** Whether the calls of a chain will do when they are asked for in one of these ways; otherwise others are looked for. */
@@ -41,10 +44,9 @@ export function takeSteps(wanted: Wanted, setting: Setting): Taken | ObjectionNa
   const isNatural = profile.speech === 'natural'
   const found = isNatural ? chooseChain(wanted, setting) : choosePlain(wanted, setting)
   if (!found) return 'no_chain'
-  const { nodes: chain, partings } = found
+  const { nodes: chain, wiring, partings } = found
   tried.add(chainName(chain))
   const open: Open = (environment) => seedStates.open(environment, environmentSeed)
-  const { wiring } = found
   const isEnough: WalkOptions['isEnough'] = (walked, left) => wanted.isEnough?.(walked, left ?? [], open) ?? true
   const steps = walk(chain, { ...(wiring ? { wiring } : {}), open, profile, random, partings, isEnough })
   if (!steps) return 'no_walk'
@@ -62,51 +64,93 @@ const OF_CHAIN: ReadonlySet<ObjectionName> = new Set(['no_walk', ...OF_CALLS.map
 export const spentName = (chain: string, { information, recovery, missing }: TaskPlan, by?: ObjectionName): string =>
   by !== undefined && OF_CHAIN.has(by) ? chain : `${chain} ${information} ${recovery} ${missing}`
 
-interface Found extends Pick<WiredChain, 'nodes'>, Partial<Pick<WiredChain, 'wiring'>> {
-  readonly partings: readonly Parts[] | undefined
+/** A chain, its things and the ways to ask for it; plain speech and requests that no call answers need not all of these. */
+interface Found {
+  readonly nodes: Chain
+  readonly wiring?: Wiring
+  readonly partings?: readonly Parts[]
 }
 
 /** Tools whose chains may take the place of those of the wanted one. */
 const OTHER_TOOLS = 24
+/** Most chains of a kind that are all tried, at last also those of which nothing came in other states. */
+const FEW = 200
 
 /** A chain of the index that can be called in this state and was not tried in it. */
 function chooseChain(
-  { around, length, crossing = false, anyLength, anywhere = false, fits = () => true, partsOf, inState }: Wanted,
+  wanted: Wanted,
   { assignment, environmentSeed, context, random, tried, spent }: Setting,
 ): Found | undefined {
+  const {
+    around,
+    length,
+    crossing = false,
+    anyLength,
+    anywhere,
+    shape,
+    fits = () => true,
+    inState = () => true,
+  } = wanted
   const { split } = assignment
-  const isNear = (node: Node): boolean => anywhere || node.environment === around.environment
+  const isNear = (node: Node): boolean => anywhere === true || node.environment === around.environment
   const others = random.sample(context.graph.nodes.filter(isNear), OTHER_TOOLS)
   const state = stateIndex(environmentSeed, context.seedStates)
   const index = chainIndex(context.graph, context.heldOutEnvironments)
+  const isFresh = ({ name }: WiredChain): boolean => !spent.has(name) && !spent.has(spentName(name, assignment))
   for (const next of anyLength ? lengthsFrom(length) : [length]) {
     const query: ChainQuery = { length: next, split, crossing }
+    const fitting = shape && fittingChains(index, query, shape)
+    const few = anywhere && fitting && fitting.all.length <= FEW ? fitting.all : undefined
     // Where no chain through the tool that is wanted will do, one through another tool takes its place.
-    for (const tool of [around, ...others]) {
-      for (const { nodes, wiring } of random.shuffle(index.through(tool, query))) {
-        const name = chainName(nodes)
-        if (tried.has(name) || spent.has(name) || spent.has(spentName(name, assignment)) || !fits(nodes)) continue
-        const isFit = (parts: Parts): boolean =>
-          canBeAskedInTurns(nodes, wiring, parts) && (inState?.(nodes, parts, state) ?? true)
-        const partings = state.canCarry(nodes, wiring) ? partsOf?.(nodes).filter(isFit) : []
-        if (partings?.length !== 0) return { nodes, wiring, partings }
+    const lists = few ? [around] : [around, ...others]
+    const through = lists.map((tool): readonly Candidate[] =>
+      fitting ? fitting.through(tool) : index.through(tool, query),
+    )
+    const fresh = [...through, ...(few ? [few] : [])]
+    const again = few ? [few] : shape ? [] : through
+    for (const [place, list] of [...fresh, ...again].entries()) {
+      for (const { name, nodes, wiring, partings: all } of inRandomOrder(list, random)) {
+        const isTaken = tried.has(name) || (place < fresh.length && !isFresh({ name, nodes, wiring }))
+        if (isTaken || !fits(nodes) || !state.canCarry(nodes, wiring)) continue
+        const partings = all?.filter((parts) => inState(nodes, parts, state))
+        if (partings?.length !== 0) return { nodes, wiring, ...(partings ? { partings } : {}) }
       }
     }
   }
   return undefined
 }
 
+type Candidate = WiredChain & Partial<Pick<FittingChain, 'partings'>>
+
+/** Yields the items of a list in random order. Few are asked for, so the list is not shuffled as a whole. */
+function* inRandomOrder<T>(items: readonly T[], random: SeededRandom): Generator<T> {
+  const left = [...items]
+  while (left.length > 0) {
+    const at = random.int(0, left.length - 1)
+    const [item, last] = [itemAt(left, at), left.pop()]
+    if (at < left.length && last !== undefined) left[at] = last
+    yield item
+  }
+}
+
 function choosePlain(
-  { around, length, fits = () => true }: Wanted,
+  { around, length, shape, fits = () => true }: Wanted,
   { assignment: { split }, environmentSeed, context, random }: Setting,
 ): Found | undefined {
   const { graph, seedStates, heldOutEnvironments } = context
   const state = stateIndex(environmentSeed, seedStates)
   const isOfUse = (chain: Chain): boolean =>
-    fits(chain) && splitOf(chain, heldOutEnvironments) === split && state.canCarry(chain, undefined)
+    fits(chain) &&
+    (!shape || canCarry(chain, shape)) &&
+    splitOf(chain, heldOutEnvironments) === split &&
+    state.canCarry(chain, undefined)
+  const others = split === 'train' ? [] : random.sample(graph.nodes, OTHER_TOOLS)
   for (const next of lengthsFrom(length)) {
-    const nodes = plainChain(around, next, graph, isOfUse, random)
-    if (nodes) return { nodes, partings: undefined }
+    // Outside of training, few chains of a length run through one tool.
+    for (const tool of [around, ...others]) {
+      const nodes = plainChain(tool, next, graph, isOfUse, random)
+      if (nodes) return { nodes }
+    }
   }
   return undefined
 }

@@ -14,10 +14,10 @@ import type { Open, Step } from './step.js'
 import { entityOf, isPreparedBy, type Wiring } from './wiring.js'
 
 /** Calls that are tried for a whole chain before it is given up. */
-const MOST_CALLS = 64
+const MOST_CALLS = 24
 /** Draws of arguments for one call, and for a look-up whose result is to show what a later call is made with. */
 const DRAWS = 8
-const DRAWS_PER_LOOK_UP = 24
+const DRAWS_PER_LOOK_UP = 16
 /** Draws in a row that find no arguments, or arguments that were tried, before it is held that there are no others. */
 const REPEATS = 6
 /** Ways to go on after a call before it is given up. */

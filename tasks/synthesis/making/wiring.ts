@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { isOptional, meaningOf, requiredReferences, type ToolDefinition } from '../../../servers/kernel/index.js'
 import { lookedUp, type Node } from '../graph.js'
+import { itemAt } from '../item-at.js'
 import { canAskForSeveral, commitsTo } from './in-one-breath.js'
 import { checksOf } from './purpose.js'
 import type { Chain } from './split.js'
@@ -113,14 +114,16 @@ const thingsOf = ({ keys, about }: Wiring, at: number): number[] => {
 const shares = (some: readonly number[], others: readonly number[]): boolean =>
   some.some((thing) => others.includes(thing))
 
-/** Later calls that take a thing out of the result of a call. */
-const usersOf = (wiring: Wiring, source: number): number[] =>
-  wiring.keys.flatMap((_, at) => (takesFrom(wiring, at, source) ? [at] : []))
-
-/** Whether a call takes a thing out of the result of another one. */
-const takesFrom = ({ keys, things, crossing }: Wiring, at: number, source: number): boolean =>
-  (crossing?.at === at && crossing.source === source) ||
-  (source !== at && (keys[at] ?? []).some(([, thing]) => things[thing]?.source === source))
+/** Returns for each call the other calls that take a thing out of its result. */
+function usersIn({ keys, things, crossing }: Wiring): number[][] {
+  const users = keys.map((): number[] => [])
+  for (const [at, own] of keys.entries()) {
+    const sources = new Set(own.map(([, thing]) => itemAt(things, thing).source))
+    if (crossing?.at === at) sources.add(crossing.source)
+    for (const source of sources) if (source !== at) users[source]?.push(at)
+  }
+  return users
+}
 
 /** Whether the later call needs a fact that the earlier one makes true. */
 export const isPreparedBy = (earlier: Node, later: Node): boolean =>
@@ -135,7 +138,8 @@ export function isOneErrandByTools(chain: Chain, wiring: Wiring): boolean {
   const last = chain.length - 1
   const looks = chain.map(({ tool }) => tool.annotations.readOnly)
   const searches = chain.map((_, at) => looks[at] && wiring.about[at] === undefined)
-  const users = chain.map((_, at) => usersOf(wiring, at))
+  const users = usersIn(wiring)
+  const takesFrom = (at: number, source: number): boolean => users[source]?.includes(at) === true
   const finds = chain.map((_, at) => searches[at] && (users[at]?.length ?? 0) > 0)
   const things = chain.map((_, at) => thingsOf(wiring, at))
   const of = (at: number): number[] => things[at] ?? []
@@ -152,13 +156,13 @@ export function isOneErrandByTools(chain: Chain, wiring: Wiring): boolean {
       (users[j]?.length ?? 0) > 0 ||
       chain.some((other, i) =>
         i < j
-          ? isPreparedBy(other, later) || takesFrom(wiring, j, i) || shares(of(i), of(j))
+          ? isPreparedBy(other, later) || takesFrom(j, i) || shares(of(i), of(j))
           : i > j && (isPreparedBy(later, other) || shares(of(i), of(j))),
       )
     if (!isLinked) return false
     for (const [i, earlier] of chain.slice(0, j).entries()) {
       if (earlier.environment !== later.environment) {
-        if (takesFrom(wiring, j, i) && !finds[i] && !finds[j]) join(i, j)
+        if (takesFrom(j, i) && !finds[i] && !finds[j]) join(i, j)
         continue
       }
       const isOwn = (wiring.keys[j] ?? []).some(

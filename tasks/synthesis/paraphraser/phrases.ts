@@ -39,7 +39,7 @@ function* stretches(text: string, most: number): Generator<Stretch> {
     for (let k = i; k < Math.min(words.length, i + most); k++) {
       const start = itemAt(words, i).index
       const raw = text.slice(start, itemAt(words, k).index + itemAt(words, k)[0].length)
-      const lead = /^["'“‘(]*/.exec(raw)![0].length
+      const lead = raw.length - raw.replace(/^["'“‘(]*/, '').length
       const inner = raw.slice(lead).replace(/["'”’).,;:!?]+$/, '')
       if (inner !== '') yield { text: inner, start: start + lead }
     }
@@ -89,7 +89,7 @@ export const referencesIn = (text: string): string[] => [...text.matchAll(REFERE
 /** Figures and quotations alone: what an answer must not lose. */
 export function figuresIn(text: string): string[] {
   const figures = [...text.matchAll(FIGURE)].map(([figure]) => figure.replace(/^[.,:+-]+|[.,:/-]+$/g, ''))
-  const quoted = [...text.matchAll(QUOTED)].map(([, inner]) => inner!.trim())
+  const quoted = [...text.matchAll(QUOTED)].map(([, inner = '']) => inner.trim())
   return [...new Set([...figures, ...quoted].filter((fact) => fact !== ''))]
 }
 

@@ -8,14 +8,14 @@ import {
 import type { Example } from '../../dataset/example.js'
 import type { Profile } from '../../dataset/profile.js'
 import { type Node, nodeName, type ToolGraph } from '../graph.js'
-import { chainIndex, type WiredChain } from '../making/chain-index.js'
-import { canCarry, canFailIn, fieldsToLeaveOut, partsOf } from '../making/conversation-shape.js'
+import { chainIndex } from '../making/chain-index.js'
+import { canFailIn, fieldsToLeaveOut } from '../making/conversation-shape.js'
 import { hasRuleFor } from '../making/domain-rule-case.js'
+import { type FittingChain, fittingChains } from '../making/fitting-chains.js'
 import type { TaskPlan } from '../making/plan.js'
 import { type StateIndex, stateIndex } from '../making/state-index.js'
 import type { Assignment, Rejection } from '../making/synthesis-context.js'
 import { spentName } from '../making/take-steps.js'
-import { canBeAskedInTurns } from '../making/wiring.js'
 
 /** Rejections of a chain after which it is not tried again, if nothing came of it. */
 const SPENT_AFTER = 2
@@ -116,14 +116,10 @@ function ableNodes(
   if (profile.speech === 'plain') return ruled
   if (kind !== 'multi-turn')
     return missing === 'value' ? ruled.filter((node) => fieldsToLeaveOut(node).length > 0) : ruled
-  const index = chainIndex(graph, heldOutEnvironments)
-  const query = { length: calls, split, crossing }
-  const isFit = ({ nodes, wiring }: WiredChain): boolean =>
-    canCarry(nodes, plan) &&
-    partsOf(nodes, plan).some(
-      (parts) => canBeAskedInTurns(nodes, wiring, parts) && canFailIn(plan, nodes, parts, state),
-    )
-  const fitting = new Set(index.of(query).flatMap((chain) => (isFit(chain) ? chain.nodes : [])))
+  const { all } = fittingChains(chainIndex(graph, heldOutEnvironments), { length: calls, split, crossing }, plan)
+  const isFit = ({ nodes, partings }: FittingChain): boolean =>
+    partings.some((parts) => canFailIn(plan, nodes, parts, state))
+  const fitting = new Set(all.flatMap((chain) => (isFit(chain) ? chain.nodes : [])))
   return ruled.filter((node) => fitting.has(node))
 }
 

@@ -137,15 +137,14 @@ function listMeant(
 ): Thing[] | undefined {
   const { entity, turn } = mention
   const found = before.findLast(({ call }) => call.lists.some(({ entries }) => entries.length > 0))
-  if (!found?.call.lists.some((list) => listOf(list, entity).length > 0)) return undefined
-  const lists = found.call.lists.filter((list) => listOf(list, entity).length > 0)
-  const [list] = lists
-  if (lists.length > 1 || list!.entries.some((entry) => ofKind(entity, entry).length > 1)) return undefined
-  if (list!.cut && !fits.cut) return undefined
-  const things = listOf(list!, entity)
+  if (!found) return undefined
+  const [list, ...others] = found.call.lists.filter((one) => listOf(one, entity).length > 0)
+  if (!list || others.length > 0 || list.entries.some((entry) => ofKind(entity, entry).length > 1)) return undefined
+  if (list.cut && !fits.cut) return undefined
+  const things = listOf(list, entity)
   if (found.turn < turn) return isShown(things, found.turn, transcript) ? things : undefined
   const wanted = callNamed(mention, transcript)
-  return fits.unseen && !list!.cut && wanted?.readOnly ? things : undefined
+  return fits.unseen && !list.cut && wanted?.readOnly ? things : undefined
 }
 
 const listOf = ({ entries }: ShownList, entity: string): Thing[] => entries.flatMap((entry) => ofKind(entity, entry))

@@ -166,10 +166,10 @@ const OWNED = /(?<=^|[ ])the ((?!first|last|rest|whole|beginning|end|part)(?:[a-
 
 /** "Its discount" for "the discount of it". */
 function owning(before: string, refers: readonly TextSpan[]): TextSpan[] {
-  const [only] = refers
-  const owned = refers.length === 1 && only!.text === 'it' ? OWNED.exec(before)?.[1] : undefined
-  if (owned === undefined) return [word(before), ...refers]
-  return [word(before.slice(0, -`the ${owned} of `.length)), { ...only!, text: 'its' }, word(` ${owned}`)]
+  const [only, ...others] = refers
+  const owned = others.length === 0 && only?.text === 'it' ? OWNED.exec(before)?.[1] : undefined
+  if (!only || owned === undefined) return [word(before), ...refers]
+  return [word(before.slice(0, -`the ${owned} of `.length)), { ...only, text: 'its' }, word(` ${owned}`)]
 }
 
 /** Clauses say `a {kind} ...` for any value: `an` before a vowel. */
@@ -203,7 +203,7 @@ function contextOf(
     adjacent,
     named: last !== undefined && !isList(last) && speaksOnlyOf(last, entity, itemAt(args, field)),
     ahead: sources.length > 0 && sources.every((ask) => ask.tool.annotations.readOnly) && turn === 0,
-    made: last !== undefined && sources.length === 1 && gives(last) && makes(last, entity!),
+    made: last !== undefined && entity !== undefined && sources.length === 1 && gives(last) && makes(last, entity),
     repeated:
       repeatedFrom(earlier, environment, way, entity, itemAt(args, field)) ??
       ([...references.values()].some((other) => other !== way && other.noun === way.noun) ? 'beside' : undefined),

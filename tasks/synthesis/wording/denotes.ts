@@ -70,7 +70,7 @@ function readWeekday(phrase: string, today: string): string | undefined {
     new RegExp(`^${DAY_NAME} (next week)$`).exec(phrase)
   if (!match) return undefined
   const parts = match.slice(1).filter((part) => part !== undefined)
-  const name = parts.find((part) => DAY_STEMS.includes(part.slice(0, 3)))!
+  const name = parts.find((part) => DAY_STEMS.includes(part.slice(0, 3))) ?? ''
   const rule = parts.find((part) => part !== name)?.trim()
   const wanted = DAY_STEMS.indexOf(name.slice(0, 3))
   // Weeks begin on Monday. A bare weekday is the next one to come, and must lie in the same week.
@@ -87,9 +87,10 @@ function readDayAndMonth(phrase: string, today: string): string | undefined {
   const nth = '(\\d{1,2})(?:st|nd|rd|th)?'
   const dayFirst = new RegExp(`^${weekday}${nth} (?:of )?${MONTH_NAME}(?:,? (\\d{4}))?$`).exec(phrase)
   const monthFirst = new RegExp(`^${weekday}${MONTH_NAME} ${nth}(?:,? (\\d{4}))?$`).exec(phrase)
-  if (!dayFirst && !monthFirst) return undefined
-  const [, name, a, b, year = today.slice(0, 4)] = (dayFirst ?? monthFirst)!
-  const [day, month] = dayFirst ? [a!, b!] : [b!, a!]
+  const match = dayFirst ?? monthFirst
+  if (!match) return undefined
+  const [, name, a = '', b = '', year = today.slice(0, 4)] = match
+  const [day, month] = dayFirst ? [a, b] : [b, a]
   const date = `${year}-${pad(MONTH_STEMS.indexOf(month.slice(0, 3)) + 1)}-${pad(Number(day))}`
   if (name !== undefined && DAY_STEMS[dayOfWeek(date)] !== name.slice(0, 3)) return undefined
   return date

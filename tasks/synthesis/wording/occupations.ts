@@ -20,10 +20,10 @@ export function inEnvironments(persona: Persona, environments: readonly string[]
     Object.hasOwn(work, environment) ? [itemAt(work, environment)] : [],
   )
   if (circles.length === 0) return persona
-  const [first, ...others] = circles.map((names) => new Set<string>(names.flatMap((name) => itemAt(members, name))))
-  const common = [...first!].filter((trade) => others.every((trades) => trades.has(trade)))
+  const [first = [], ...others] = circles.map((names) => [...new Set(names.flatMap((name) => itemAt(members, name)))])
+  const common = first.filter((trade) => others.every((trades) => trades.includes(trade)))
   // If no occupation fits all environments, one that fits the first is drawn.
-  const fitting = common.length > 0 ? common : [...first!]
+  const fitting = common.length > 0 ? common : first
   const { trade, town } = tradeAndTown(persona)
   if (fitting.includes(trade)) return persona
   const random = seededRandom(deriveSeed('occupation', persona.name, persona.role, ...environments))

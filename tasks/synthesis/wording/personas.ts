@@ -28,6 +28,6 @@ export function drawPersona(random: SeededRandom): Persona {
 
 /** Splits the role of a user into trade and town: `a nurse` and `Porto`. */
 export function tradeAndTown({ role }: Persona): { readonly trade: string; readonly town: string } {
-  const [, trade, town] = /^(.*) from (.*)$/.exec(role)!
-  return { trade: trade!, town: town! }
+  const [, trade = role, town = ''] = /^(.*) from (.*)$/.exec(role) ?? []
+  return { trade, town }
 }

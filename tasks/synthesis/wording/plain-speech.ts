@@ -92,7 +92,7 @@ function clauseFor(
 
 const FIELD = /\{([^}]*)\}/
 
-const fieldsOf = (part: string): string[] => [...part.matchAll(/\{([^}]*)\}/g)].map(([, field]) => field!)
+const fieldsOf = (part: string): string[] => [...part.matchAll(/\{([^}]*)\}/g)].map(([, field = '']) => field)
 
 function spoken(value: Json | undefined): string {
   if (!Array.isArray(value)) return String(value)
@@ -114,8 +114,8 @@ function referring(way: Exclude<Way, { how: 'value' }>, random: SeededRandom): s
 
 /** One user turn that asks for everything in `clauses`, in order. */
 function userTurn(clauses: readonly string[], isFirst: boolean, random: SeededRandom): string {
-  const [first, ...rest] = clauses
-  const opening = random.pick(isFirst ? OPENINGS : FOLLOW_UPS).replace('{}', () => first!)
+  const [first = '', ...rest] = clauses
+  const opening = random.pick(isFirst ? OPENINGS : FOLLOW_UPS).replace('{}', () => first)
   const text = rest.reduce((said, clause) => said + random.pick(CONNECTIVES).replace('{}', () => clause), opening)
   const sentence = itemAt(text, 0).toUpperCase() + text.slice(1)
   return /^(Can|Could) you/.test(sentence) && !sentence.includes('. ') ? `${sentence}?` : `${sentence}.`

@@ -29,6 +29,7 @@ export const posingAsCoordinator = volunteerAttack({
       capacity: 1000,
       waiting: 0,
       providers: [],
+      shards: 1,
     })
     const verdicts = await sealVerdictDigest(attacker.key, runId, {
       peerId: victim.host.peerId,

@@ -72,9 +72,9 @@ async function deliverUntilStopped(
     }
     const { code } = await arena.handOver(work!, await packGroup(work!, rollouts))
     node.holding.delete(lease.leaseId)
-    if (isZeroVariance(rollouts)) continue
     delivered.push(lease.leaseId)
     if (code !== null) refusals.push(code)
+    if (code !== null || isZeroVariance(rollouts)) continue
     // Half of a batch may be from one key: the other half makes the run train.
     await arena.honest.deliver(await arena.honest.group(signal))
   }

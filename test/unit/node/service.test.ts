@@ -74,10 +74,10 @@ testWith(
 })
 
 test('the service has absolute paths of the data folder and of the environments', () => {
-  const { command } = serviceFor('prove2-\nAgB', { dataDir: 'data', environments: ['./library', '/srv/a world'] })
+  const { command } = serviceFor('prove3-\nAwB', { dataDir: 'data', environments: ['./library', '/srv/a world'] })
   const join = command.indexOf('join')
   assert.equal(command.slice(join), [
-    ...['join', 'prove2-AgB', '--data-dir', resolve('data'), '--yes', '--plain'],
+    ...['join', 'prove3-AwB', '--data-dir', resolve('data'), '--yes', '--plain'],
     ...['--environments', resolve('library'), '--environments', '/srv/a world'],
   ])
 })

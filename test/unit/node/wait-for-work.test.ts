@@ -23,6 +23,7 @@ const announced = (change: Partial<PolicyAnnouncement> = {}): NodeEvent => ({
     capacity: 0,
     waiting: 0,
     providers: [],
+    shards: 1,
     ...change,
   },
 })

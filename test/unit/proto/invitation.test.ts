@@ -114,30 +114,30 @@ test('an invitation followed by other text, and any other text, is refused', asy
 
 test('the error for another protocol version names both versions and what to do', async () => {
   const content = sealed.subarray(99)
-  assert.equal(new Uint8Array(await frameOf(2, content)), sealed, 'the frame is as documented')
-  const later = await refused(parseInvitation(textOf(await frameOf(3, new Uint8Array([255, 255])))))
+  assert.equal(new Uint8Array(await frameOf(3, content)), sealed, 'the frame is as documented')
+  const later = await refused(parseInvitation(textOf(await frameOf(4, new Uint8Array([255, 255])))))
   assert.is(later.code, 'newer')
   assert.match(
     later.message,
-    /the run uses protocol version 3, but this program uses version 2: install a newer version/,
+    /the run uses protocol version 4, but this program uses version 3: install a newer version/,
   )
   // Field 5, which has the same meaning in all versions, after a field that this version does not know.
   const naming = (needs: string) =>
     Buffer.concat([Buffer.from([0x7a, 1, 0xff]), Buffer.from([0x2a, needs.length]), Buffer.from(needs)])
   const named = async (needs: string) =>
-    (await refused(parseInvitation(textOf(await frameOf(3, naming(needs)))))).message
-  assert.match(await named('0.12.0'), /program uses version 2: install prove-swarm 0\.12\.0 or newer/)
-  assert.match(await named('rm -rf'), /program uses version 2: install a newer version/)
+    (await refused(parseInvitation(textOf(await frameOf(4, naming(needs)))))).message
+  assert.match(await named('0.12.0'), /program uses version 3: install prove-swarm 0\.12\.0 or newer/)
+  assert.match(await named('rm -rf'), /program uses version 3: install a newer version/)
   const earlier = await refused(parseInvitation(textOf(await frameOf(1, content))))
   assert.is(earlier.code, 'older')
-  const relabelled = await refused(parseInvitation(textOf(sealed).replace('prove2', 'prove3')))
+  const relabelled = await refused(parseInvitation(textOf(sealed).replace('prove3', 'prove4')))
   assert.is(relabelled.code, 'changed')
 })
 
 test('an invitation signed by the run’s key is still checked against all bounds', async () => {
   const content = sealed.subarray(99)
   for (const bytes of [new Uint8Array(), new Uint8Array([255]), Buffer.concat([content, new Uint8Array([56, 1])])])
-    assert.is((await refused(openInvitation(await frameOf(2, bytes)))).code, 'malformed')
+    assert.is((await refused(openInvitation(await frameOf(3, bytes)))).code, 'malformed')
   const key = await keyOf(1)
   const { base } = flightInvitation
   const bad: readonly Partial<Omit<Invitation, 'runId'>>[] = [
@@ -184,19 +184,19 @@ test('hostile bytes cause an InvitationError and no other error', async () => {
   await fc.assert(
     fc.asyncProperty(fc.uint8Array({ maxLength: 400 }), async (bytes) => {
       await refused(openInvitation(bytes))
-      await refused(openInvitation(await frameOf(2, bytes)))
+      await refused(openInvitation(await frameOf(3, bytes)))
     }),
     { seed: 2, numRuns: 100 },
   )
 })
 
-test('protocol version 2 has exactly these streams and topics; raise it when they change', () => {
-  assert.is(PROTOCOL_VERSION, 2)
+test('protocol version 3 has exactly these streams and topics; raise it when they change', () => {
+  assert.is(PROTOCOL_VERSION, 3)
   assert.equal(
     [...Object.values(PROTOCOLS), ...Object.values(topicsOf('RUN'))],
     [
-      ...['/prove/lease/3', '/prove/group/1', '/prove/snapshot/2', '/prove/verdict/1', '/prove/leaderboard/1'],
-      ...['/prove/RUN/policy/3', '/prove/RUN/groups/1', '/prove/RUN/verdicts/1', '/prove/RUN/addresses/1'],
+      ...['/prove/lease/4', '/prove/group/1', '/prove/snapshot/3', '/prove/verdict/1', '/prove/leaderboard/1'],
+      ...['/prove/RUN/policy/4', '/prove/RUN/groups/2/1/0', '/prove/RUN/verdicts/2/1/0', '/prove/RUN/addresses/1'],
     ],
   )
 })

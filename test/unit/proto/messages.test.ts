@@ -60,6 +60,7 @@ const SAMPLES = [
     expiresAtMs: 1_700_000_600_000,
     capacity: 3,
     waiting: 40,
+    shards: 64,
     providers: [
       { peerId: '12D3KooWhelper', addresses: ['/ip4/198.51.100.7/tcp/4001', '/dns4/prove.example/tcp/443/wss'] },
     ],
