@@ -89,7 +89,15 @@ export async function startVolunteer(parts: VolunteerParts): Promise<Volunteer> 
     })
     cleanUp.add(() => outbox.close())
     const { clock } = host
-    const keeper = createPolicyKeeper({ ...parts, logger: host.logger, snapshots, origin: coordinator, peers, clock, mirrors })
+    const keeper = createPolicyKeeper({
+      ...parts,
+      logger: host.logger,
+      snapshots,
+      origin: coordinator,
+      peers,
+      clock,
+      mirrors,
+    })
     if (mirrors) {
       const mirroring = mirrorPublications({ host, keeper }, closing.signal)
       cleanUp.add(() => mirroring)

@@ -92,7 +92,13 @@ const wholeOf = (version: number): number => 2 * version
 const differenceOf = (version: number): number => 2 * version + 1
 const isDifference = (file: number): boolean => file % 2 === 1
 
-export function createAdapterFlow({ time, random, blobBytes, differenceBytes, coordinatorBytesPerS }: FlowParts): AdapterFlow {
+export function createAdapterFlow({
+  time,
+  random,
+  blobBytes,
+  differenceBytes,
+  coordinatorBytesPerS,
+}: FlowParts): AdapterFlow {
   const chunkBytes = LIMITS.chunkBytes.value
   const chunks = Math.ceil(blobBytes / chunkBytes)
   const words = Math.ceil(chunks / WORD)

@@ -28,11 +28,7 @@ export const MEASURED = {
   ),
   groupS: row(240, 's a group', 'given: groups of four minutes on average'),
   adapterBytes: row(100e6, 'B', 'given: an adapter of 100 MB'),
-  differenceShare: row(
-    0.27,
-    'of the adapter',
-    'docs/reports/2026-11-flat.md: SmolLM2-135M, learning rate 1e-4',
-  ),
+  differenceShare: row(0.27, 'of the adapter', 'docs/reports/2026-11-flat.md: SmolLM2-135M, learning rate 1e-4'),
   uplinkBps: row(20e6, 'bit/s', 'given: 20 Mbit/s up'),
   attackers: row(0.1, 'share of keys', 'given: a tenth, of several kinds'),
   downlinkBps: row(100e6, 'bit/s', 'assumed: the usual line with 20 Mbit/s up'),
