@@ -80,7 +80,8 @@ export async function describeVersion(version: number, step: TrainerStep, parts:
   const signature = await describeBlob(blobs.put(signatureFile(version, described, parts)), 'model-signature')
   const { sha256, sizeBytes } = described[0]!
   const { adapterBefore, signal } = parts
-  const difference = adapterBefore && (await storeDifference(blobs, adapterBefore, { sha256, sizeBytes }, signal))
+  const difference =
+    adapterBefore === null ? null : await storeDifference(blobs, adapterBefore, { sha256, sizeBytes }, signal)
   const { rank, alpha, targetModules } = step.lora
   return {
     version,

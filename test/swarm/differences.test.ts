@@ -80,9 +80,9 @@ test('two volunteers with different versions exchange adapters as differences, a
   ]
   const first = noise(BYTES)
   const second = stepFrom(first, 7)
-  const versions = [await publish(own.blobs, 1, first, null)]
-  versions.push(await publish(own.blobs, 2, second, sha256(first)))
-  const [one, two] = versions as [PolicyManifest, PolicyManifest]
+  const one = await publish(own.blobs, 1, first, null)
+  const two = await publish(own.blobs, 2, second, sha256(first))
+  const versions: readonly PolicyManifest[] = [one, two]
   assert.is(one.difference, null)
   assert.ok(two.difference!.blob.sizeBytes < BYTES / 3, `${two.difference!.blob.sizeBytes} B`)
   const use = async ({ snapshots, publications }: typeof ofAnn, manifest: PolicyManifest): Promise<void> => {
