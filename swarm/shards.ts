@@ -33,23 +33,23 @@ export interface ShardMember {
 export function createShardMember(host: ShardHost): ShardMember {
   const { gossip, runId, peerId } = host
   const listeners: ShardListeners = {}
-  const rooms = new Map<Channels, Map<keyof ShardMessages, () => void>>()
+  const joined = new Map<Channels, Map<keyof ShardMessages, () => void>>()
   let round = -1
 
   const listen = (channels: Channels, kind: keyof ShardMessages): void => {
     const listener = listeners[kind]
     if (!listener) return
     const leave = gossip.join(channels[kind], listener as Listener<unknown>)
-    rooms.get(channels)?.set(kind, leave)
+    joined.get(channels)?.set(kind, leave)
   }
   const moving = createMove(host.clock, (shards) => {
     const channels = channelsOf(runId, shardOf(runId, peerId, shards))
-    rooms.set(channels, new Map())
+    joined.set(channels, new Map())
     listen(channels, 'groups')
     listen(channels, 'verdicts')
     const leave = (): void => {
-      for (const stop of rooms.get(channels)?.values() ?? []) stop()
-      rooms.delete(channels)
+      for (const stop of joined.get(channels)?.values() ?? []) stop()
+      joined.delete(channels)
     }
     return { shards, channels, leave }
   })
@@ -60,12 +60,12 @@ export function createShardMember(host: ShardHost): ShardMember {
     },
     join(kind, listener) {
       Object.assign(listeners, { [kind]: listener })
-      for (const channels of rooms.keys()) listen(channels, kind)
+      for (const channels of joined.keys()) listen(channels, kind)
       return () => {
         delete listeners[kind]
-        for (const room of rooms.values()) {
-          room.get(kind)?.()
-          room.delete(kind)
+        for (const topics of joined.values()) {
+          topics.get(kind)?.()
+          topics.delete(kind)
         }
       }
     },
