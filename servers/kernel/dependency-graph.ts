@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import type { Environment, ToolDefinition } from './define-environment.js'
 import { entityKinds, requiredReferences } from './fields.js'
 
@@ -19,7 +20,10 @@ export interface DependencyGraph {
   readonly edges: readonly DependencyEdge[]
   /** Edges that leave a tool, in declaration order. */
   from(tool: string): readonly DependencyEdge[]
-  /** Names of the tools with an edge, explicit or implicit, into `tool`. */
+  /**
+   * Names of the tools whose calls come before a call of `tool`: those with an edge into it. A look-up is no prerequisite of another look-up
+   * about the same thing. It was given the key itself, and neither changes anything.
+   */
   prerequisites(tool: string): ReadonlySet<string>
 }
 
@@ -43,9 +47,15 @@ function derive(environment: Environment): DependencyGraph {
   )
   const outgoing = new Map(environment.tools.map(({ name }) => [name, edges.filter((edge) => edge.from === name)]))
   const prerequisites = new Map(
-    environment.tools.map(({ name }) => [
-      name,
-      new Set(edges.filter((edge) => edge.to === name).map((edge) => edge.from)),
+    environment.tools.map((tool) => [
+      tool.name,
+      new Set(
+        edges
+          .filter(
+            (edge) => edge.to === tool.name && !isLookUpOfSame(environment.toolsByName.get(edge.from)!, tool, edge),
+          )
+          .map((edge) => edge.from),
+      ),
     ]),
   )
   return {
@@ -57,11 +67,29 @@ function derive(environment: Environment): DependencyGraph {
 
 function edgesBetween(from: ToolDefinition, to: ToolDefinition, produced: ReadonlySet<string>): DependencyEdge[] {
   if (from.name === to.name) return []
-  const explicit = [...requiredReferences(to.input)]
+  const explicit = requiredReferences(to.input)
     .filter(([, entity]) => produced.has(entity))
     .map(([field, entity]) => ({ kind: 'explicit', from: from.name, to: to.name, field, entity }) as const)
   const implicit = (to.needs ?? [])
     .filter((fact) => from.establishes?.includes(fact))
     .map((fact) => ({ kind: 'implicit', from: from.name, to: to.name, fact }) as const)
   return [...explicit, ...implicit]
+}
+
+/** Whether both tools only read, and the first one shows of the edge's kind no list, but only a thing like the one that it was given. */
+function isLookUpOfSame(from: ToolDefinition, to: ToolDefinition, edge: DependencyEdge): boolean {
+  if (edge.kind === 'implicit' || !from.annotations.readOnly || !to.annotations.readOnly) return false
+  const isGiven = requiredReferences(from.input).some(([, entity]) => entity === edge.entity)
+  return isGiven && !listsKind(from.output, edge.entity)
+}
+
+/** Whether a list within a schema can contain keys of a kind. */
+function listsKind(schema: z.core.$ZodType, entity: string): boolean {
+  if (!entityKinds(schema).has(entity)) return false
+  if (schema instanceof z.ZodArray) return true
+  if (schema instanceof z.ZodObject)
+    return Object.values(schema.shape).some((field) => listsKind(field as z.ZodType, entity))
+  return schema instanceof z.ZodOptional || schema instanceof z.ZodNullable || schema instanceof z.ZodReadonly
+    ? listsKind(schema.unwrap(), entity)
+    : false
 }

@@ -114,17 +114,34 @@ function findKinds(schema: z.core.$ZodType): ReadonlySet<string> {
   return new Set()
 }
 
-const knownReferences = new WeakMap<z.ZodObject, ReadonlyMap<string, string>>()
+/** A required field that consumes an entity, and the kind of the entity. */
+export type RequiredReference = readonly [field: string, entity: string]
 
-/** Returns the required fields of an object schema that consume an entity, with the kind of the entity. */
-export function requiredReferences(schema: z.ZodObject): ReadonlyMap<string, string> {
-  const known = knownReferences.get(schema)
-  if (known) return known
-  const found = new Map<string, string>()
-  for (const [name, field] of Object.entries(schema.shape)) {
-    if (field instanceof z.ZodOptional) continue
-    for (const entity of entityKinds(field as z.ZodType)) found.set(name, entity)
+const knownReferences = new WeakMap<z.ZodObject, readonly RequiredReference[]>()
+
+/**
+ * Returns the required fields of an object schema that consume an entity, with the kind of the entity. A field whose value contains keys of
+ * several kinds occurs with each of them. A key counts only if everything that contains it is required too.
+ */
+export function requiredReferences(schema: z.ZodObject): readonly RequiredReference[] {
+  let found = knownReferences.get(schema)
+  if (!found) {
+    found = Object.entries(schema.shape).flatMap(([name, field]) =>
+      [...requiredKinds(field as z.ZodType)].map((entity): RequiredReference => [name, entity]),
+    )
+    knownReferences.set(schema, found)
   }
-  knownReferences.set(schema, found)
   return found
+}
+
+/** Returns the kinds of entity whose keys every value of a schema contains. A list counts as if it had an entry. */
+function requiredKinds(schema: z.ZodType): ReadonlySet<string> {
+  if (entityKinds(schema).size === 0 || isOptional(schema)) return new Set()
+  const { entity } = meaningOf(schema)
+  if (entity !== undefined) return new Set([entity])
+  if (isWrapper(schema)) return requiredKinds(schema._zod.def.innerType as z.ZodType)
+  if (schema instanceof z.ZodArray) return requiredKinds(schema.element as z.ZodType)
+  if (schema instanceof z.ZodObject)
+    return new Set(Object.values(schema.shape).flatMap((field) => [...requiredKinds(field as z.ZodType)]))
+  return new Set()
 }

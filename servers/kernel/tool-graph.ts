@@ -6,6 +6,7 @@ import {
   entityKinds,
   isOptional,
   meaningOf,
+  type RequiredReference,
   requiredReferences,
   type ToolDefinition,
 } from './index.js'
@@ -108,18 +109,17 @@ function commonOf(shape: Readonly<Record<string, z.ZodType>>): Set<CommonValue> 
   return new Set(Object.values(shape).flatMap((field) => meaningOf(field).common ?? []))
 }
 
-/** Kinds of entity whose keys a call of the tool must be given, except those that people call by their keys. */
-export function lookedUp({ environment, tool }: Node, spokenKeys: boolean): ReadonlyMap<string, string> {
-  if (spokenKeys) return NONE
+/** Fields and kinds of the keys that a call of the tool must be given, except those that people call by their keys. */
+export function lookedUp({ environment, tool }: Node, spokenKeys: boolean): readonly RequiredReference[] {
+  if (spokenKeys) return []
   let needed = knownLookedUp.get(tool)
   if (!needed) {
-    needed = new Map([...requiredReferences(tool.input)].filter(([, entity]) => !environment.entities[entity]?.sayable))
+    needed = requiredReferences(tool.input).filter(([, entity]) => !environment.entities[entity]?.sayable)
     knownLookedUp.set(tool, needed)
   }
   return needed
 }
 
-const NONE: ReadonlyMap<string, string> = new Map()
-const knownLookedUp = new WeakMap<ToolDefinition, ReadonlyMap<string, string>>()
+const knownLookedUp = new WeakMap<ToolDefinition, readonly RequiredReference[]>()
 
 export const kindsGiven = ({ tool }: Node): ReadonlySet<string> => entityKinds(tool.output)

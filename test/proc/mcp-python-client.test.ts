@@ -112,7 +112,7 @@ function wrongArguments(session: Session, tool: ToolDefinition): Record<string, 
   const required = fields.find(([, field]) => !field.isOptional())
   if (required) wrong.push(Object.fromEntries(Object.entries(good).filter(([name]) => name !== required[0])))
   if (fields[0]) wrong.push({ ...good, [fields[0][0]]: { not: 'this' } })
-  const [reference] = requiredReferences(tool.input).keys()
+  const reference = requiredReferences(tool.input)[0]?.[0]
   const complete = fields.every(([name, field]) => field.isOptional() || name in good)
   // A reference to nothing is a failure of the world, where there is one to make.
   if (reference !== undefined && complete && typeof good[reference] === 'string')

@@ -179,7 +179,7 @@ function checkBound(environment: Environment, open: (index: number) => Session, 
     const random = seededRandom(deriveSeed('bound', index))
     const session = open(index)
     for (const tool of environment.tools.filter(({ undecided }) => undecided === undefined)) {
-      for (const field of requiredReferences(tool.input).keys()) {
+      for (const field of new Set(requiredReferences(tool.input).map(([name]) => name))) {
         const name = `${tool.name}, {${field}}`
         kept.set(name, kept.get(name) ?? 0)
         const free = session.sampleArguments(tool, random, {})

@@ -109,8 +109,8 @@ function isTakenUp(chain: Chain, at: number): boolean {
     (later, j) =>
       j > at &&
       later.environment === itemAt(chain, at).environment &&
-      [...lookedUp(later, false).values()].some(
-        (kind) =>
+      lookedUp(later, false).some(
+        ([, kind]) =>
           gives(itemAt(chain, at), kind) && !chain.slice(0, j).some((other, i) => i !== at && gives(other, kind)),
       ),
   )

@@ -70,7 +70,7 @@ export function undoingsIn(steps: readonly Step[], open: Open): Undoing[] {
  * take back what they did, in a separate turn.
  */
 export function hasNoOtherUse({ environment, tool }: Step): boolean {
-  const kinds = [...requiredReferences(tool.input).values()]
+  const kinds = requiredReferences(tool.input).map(([, kind]) => kind)
   if (kinds.length === 0) return (tool.needs ?? []).length > 0
   const shown = environment.tools
     .filter(({ annotations }) => annotations.readOnly)

@@ -46,8 +46,8 @@ export function keysOf(node: Node): Keys {
       .map((field) => meaningOf(field as z.ZodType).entity)
       .find((kind) => kind !== undefined)
     keys = {
-      required: [...requiredReferences(tool.input)].map(([field, entity]) => [field, kindOf(entity)]),
-      must: new Set(lookedUp(node, false).keys()),
+      required: requiredReferences(tool.input).map(([field, entity]) => [field, kindOf(entity)]),
+      must: new Set(lookedUp(node, false).map(([field]) => field)),
       shown: new Set([...kindsStated(node, false)].map(kindOf)),
       about: about === undefined ? undefined : kindOf(about),
     }

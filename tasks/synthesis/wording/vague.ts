@@ -152,7 +152,7 @@ export function wished(
 
 /** What it is about, where the tool's own words do not make a wish. */
 function about(environment: Environment, tool: ToolDefinition, random: SeededRandom): string | undefined {
-  const [field] = [...requiredReferences(tool.input).keys()]
+  const field = requiredReferences(tool.input)[0]?.[0]
   const entity = field === undefined ? undefined : meaningOf(itemAt(tool.input.shape, field)).entity
   const noun = entity === undefined ? undefined : environment.entities[entity]?.noun
   if (noun === undefined) return undefined

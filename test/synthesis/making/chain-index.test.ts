@@ -26,7 +26,7 @@ const all = (crossing: boolean): WiredChain[] =>
 const names = (chains: readonly WiredChain[]): Set<string> => new Set(chains.map(({ nodes }) => chainName(nodes)))
 
 const isLookedUp = (node: Node, earlier: Chain): boolean =>
-  [...lookedUp(node, false).values()].every((kind) => earlier.some((one) => kindsStated(one, false).has(kind)))
+  lookedUp(node, false).every(([, kind]) => earlier.some((one) => kindsStated(one, false).has(kind)))
 
 test('has chains of every length and split, each of which looks up what it needs before it is used', () => {
   for (const split of SPLITS)

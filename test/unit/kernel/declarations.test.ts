@@ -68,14 +68,71 @@ test('only required fields count as references that a tool needs', () => {
     backup: ref('account').optional(),
     payees: z.array(ref('payee')),
     amount: z.number(),
+    lines: z.array(
+      z.strictObject({ item: ref('item'), from: ref('shelf').nullable(), coupon: ref('coupon').optional() }),
+    ),
+    gift: z.strictObject({ wrap: ref('wrap') }).optional(),
+    spare: ref('account').optional().nullable(),
+  })
+  assert.equal(requiredReferences(input), [
+    ['account', 'account'],
+    ['payees', 'payee'],
+    ['lines', 'item'],
+    ['lines', 'shelf'],
+  ])
+})
+
+test('a key within a list makes an edge for each kind that the list must contain', () => {
+  const tool = (name: string, input: z.ZodObject, output: z.ZodObject) => ({
+    ...tools.listBooks,
+    name,
+    input,
+    output,
+  })
+  const none = z.strictObject({})
+  const shop = defineEnvironment({
+    ...librarySpec,
+    tools: [
+      tool('list_items', none, z.object({ items: z.array(z.object({ item: ref('book') })) })),
+      tool('list_coupons', none, z.object({ coupons: z.array(z.object({ coupon: ref('loan') })) })),
+      tool(
+        'order',
+        z.strictObject({ lines: z.array(z.strictObject({ item: ref('book'), coupon: ref('loan').optional() })) }),
+        none,
+      ),
+    ],
   })
   assert.equal(
-    [...requiredReferences(input)],
-    [
-      ['account', 'account'],
-      ['payees', 'payee'],
-    ],
+    dependencyGraph(shop).edges.map(({ from, to }) => `${from} ${to}`),
+    ['list_items order'],
   )
+})
+
+test('a look-up comes before another one about the same thing only if it lists such things', () => {
+  const book = z.strictObject({ book: ref('book') })
+  const shown = z.object({ details: z.object({ book: ref('book') }).optional() })
+  const tool = (name: string, output: z.ZodObject, readOnly = true) => ({
+    ...tools.listBooks,
+    name,
+    input: book,
+    output,
+    annotations: { readOnly },
+  })
+  const shelf = defineEnvironment({
+    ...librarySpec,
+    tools: [
+      tools.listBooks,
+      tool('show_book', shown),
+      tool('show_reviews', z.object({ text: z.string() })),
+      tool('find_alike', z.object({ books: z.array(shown).nullable() })),
+      tool('copy_book', shown, false),
+      tool('burn_book', z.object({}), false),
+    ],
+  })
+  const { prerequisites, from } = dependencyGraph(shelf)
+  assert.equal([...prerequisites('show_reviews')], ['list_books', 'find_alike', 'copy_book'])
+  assert.equal([...prerequisites('burn_book')], ['list_books', 'show_book', 'find_alike', 'copy_book'])
+  assert.ok(from('show_book').some(({ to }) => to === 'show_reviews'))
 })
 
 test('the dependency graph follows from what tools produce, consume, establish and need', () => {
