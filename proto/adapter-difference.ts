@@ -17,9 +17,9 @@ const BUCKETS = 64
 /** Numbers the float16 values in ascending order, so that neighbours differ by one. Negative ones descend with their bits. */
 const placeOf = (word: number): number => (word & 0x8000 ? 0xffff - word : word + 0x8000)
 const wordAt = (place: number): number => (place & 0x8000 ? place - 0x8000 : 0xffff - place)
-/** Small moves in both directions become small numbers. */
-const folded = (move: number): number => ((move << 1) ^ (move >> 15)) & 0xffff
-const unfolded = (number: number): number => (number >> 1) ^ -(number & 1)
+/** Small moves in both directions become small numbers, as in Protocol Buffers’ ZigZag encoding. */
+const zigzag = (move: number): number => ((move << 1) ^ (move >> 15)) & 0xffff
+const unzigzag = (number: number): number => (number >> 1) ^ -(number & 1)
 
 /** Returns the place of each word's move in a block, by the earlier words. */
 function orderOf(earlier: DataView, words: number): Uint32Array {
@@ -43,7 +43,7 @@ export function movesOf(earlier: Uint8Array, later: Uint8Array): Uint8Array {
   const moves = new Uint8Array(length)
   for (let i = 0; i < words; i++) {
     const move = placeOf(to.getUint16(2 * i, true)) - placeOf(from.getUint16(2 * i, true))
-    const number = folded((move << 16) >> 16)
+    const number = zigzag((move << 16) >> 16)
     moves[order[i]!] = number >> 8
     moves[words + order[i]!] = number & 0xff
   }
@@ -62,7 +62,7 @@ export function applyMoves(earlier: Uint8Array, moves: Uint8Array): Uint8Array {
   const to = viewOf(later)
   for (let i = 0; i < words; i++) {
     const number = (moves[order[i]!]! << 8) | moves[words + order[i]!]!
-    to.setUint16(2 * i, wordAt((placeOf(from.getUint16(2 * i, true)) + unfolded(number)) & 0xffff), true)
+    to.setUint16(2 * i, wordAt((placeOf(from.getUint16(2 * i, true)) + unzigzag(number)) & 0xffff), true)
   }
   if (length % 2 === 1) later[length - 1] = moves[length - 1]!
   return later

@@ -30,8 +30,8 @@ export function programFiles(): readonly string[] {
   const code = dirname(dirname(dirname(fileURLToPath(import.meta.url))))
   const top = fromSource ? code : dirname(code)
   // If the program is installed as a package, npm puts its dependencies next to it or inside it.
-  const beside = basename(dirname(top)) === 'node_modules' ? [dirname(top)] : []
-  const found = [code, join(top, 'package.json'), join(top, 'node_modules'), ...beside].filter((path) =>
+  const siblings = basename(dirname(top)) === 'node_modules' ? [dirname(top)] : []
+  const found = [code, join(top, 'package.json'), join(top, 'node_modules'), ...siblings].filter((path) =>
     existsSync(path),
   )
   // Paths may be links, and Node resolves modules by their real paths.

@@ -40,7 +40,7 @@ const VIEW: NodeView = {
 export function nodeScreenPicture(): string {
   const rows = screenLines(VIEW, { nowMs: 134 * MINUTE, columns: 92 })
   return terminalPicture(
-    'prove-node join prove2-…',
+    'prove-node join prove3-…',
     rows.map((text, i) => ({ text, tone: i === 0 ? 'bright' : /^groups|^credit/.test(text) ? 'good' : 'plain' })),
     { title: 'The live screen of a node', description: rows.join('. ') },
   )

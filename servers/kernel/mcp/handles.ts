@@ -23,30 +23,30 @@ const opened = z.strictObject({
   environments: z.array(z.string()),
 })
 
-/** The tools that every offer has beside those of its environments. */
+/** The tools that every server has in addition to those of its environments. */
 const OWN_TOOLS = {
   open: {
     description:
-      'Open a session of the worlds in their first state. The same seed gives the same worlds; calls are made in it at once, so that a session that was lost, or belongs to another server, is there again.',
+      'Open a session with the environments in their first state. The same seed gives the same contents. `calls` are made at once, so they restore a session that was lost or belongs to another server.',
     input: z.strictObject({
       seed: z
         .int()
         .min(0)
         .max(0xffffffff)
         .optional()
-        .describe('Content of the worlds; without it, the one this server was started with'),
+        .describe('Contents of the environments; default: the seed that this server was started with'),
       calls: z
         .array(z.strictObject({ name: z.string(), arguments: z.record(z.string(), z.unknown()).default({}) }))
         .max(MOST_CALLS)
         .optional()
-        .describe('Calls to begin with, in their order, those that failed may be left out'),
+        .describe('Calls to begin with, in their order. Calls that failed may be omitted'),
     }),
     output: opened,
     readOnly: false,
     destructive: false,
   },
   fork: {
-    description: 'Open another session in the same state: what is done in one does not show in the other.',
+    description: 'Open another session in the same state. Calls in one of the two do not affect the other.',
     input: z.strictObject({ [HANDLE]: handle }),
     output: opened,
     readOnly: false,

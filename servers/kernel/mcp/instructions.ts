@@ -17,7 +17,7 @@ export function instructionsOf(environments: readonly Environment[]): string {
   return [
     isAlone
       ? `${only!.title}: ${only!.description}`
-      : `${environments.length} worlds:\n${environments.map(({ title, description }) => `- ${title}: ${description}`).join('\n')}`,
+      : `${environments.length} environments:\n${environments.map(({ title, description }) => `- ${title}: ${description}`).join('\n')}`,
     `It is ${WEEKDAY}, ${SESSION_START} when a session begins, and a minute later after each call that changes something. Dates are YYYY-MM-DD.`,
     'A call that fails changes nothing, and says why as {"error": code, "message": text}.',
     ...(isAlone ? [`It can fail with:\n${rulesOf(only!)}`] : []),

@@ -7,7 +7,7 @@ import { CATALOGUE } from '../../support/catalogue.js'
 import { checkout } from '../../support/checkout.js'
 import { library } from '../../support/library-environment.js'
 
-const test = suite('the description of the worlds')
+const test = suite('the description of the environments')
 
 test('docs/environments/catalogue has a current page for each environment, and no other', () => {
   const folder = join(checkout, 'docs', 'environments', 'catalogue')
