@@ -6,8 +6,8 @@
  * @returns  one entry per condition: its text with the numbers, and whether it is met
  */
 export function gateOf(goal, greedy, greedyKnown) {
-  const gain = greedy.solvedAfter - greedy.solvedBefore
-  const known = greedyKnown.solvedAfter - greedyKnown.solvedBefore
+  const gain = gainOf(greedy)
+  const known = gainOf(greedyKnown)
   const calls = greedy.callsAfter / greedy.callsReference - 1
   // Results that differ on no task have no standard error. Such a gain is 0.
   const inErrors = greedy.solvedDiffStderr > 0 ? gain / greedy.solvedDiffStderr : 0
@@ -27,3 +27,6 @@ export function gateOf(goal, greedy, greedyKnown) {
     },
   ]
 }
+
+/** Returns the difference of two shares of tasks. Rounding keeps a difference of exactly 0.02 from becoming -0.020000000000000018. */
+const gainOf = ({ solvedBefore, solvedAfter }) => Number((solvedAfter - solvedBefore).toFixed(9))

@@ -23,7 +23,7 @@ const NOBODY = '12D3KooWKRYhZeD3sAWvz1zaSsEXnwnktvv4iaprLHrCgZBZWyEq'
 const DEAD_END = `/ip4/127.0.0.1/tcp/1/p2p/${NOBODY}`
 
 /** Signed by its key, and made by a program that is not there yet. */
-const LATER = textOf(await frameOf(3, new Uint8Array([1, 2, 3])))
+const LATER = textOf(await frameOf(4, new Uint8Array([1, 2, 3])))
 
 let folder = ''
 test.before(async () => {
@@ -92,7 +92,7 @@ const COMMAND_LINES: readonly (readonly [string, 'coordinator' | 'lab' | 'node',
     'an invitation of a later version',
     'node',
     ['join', LATER],
-    /^prove-node: newer: .*version 3.*install a newer version/,
+    /^prove-node: newer: .*version 4.*install a newer version/,
   ],
   ['slots that are no count', 'node', ['join', DEAD_END, '--slots', '0'], /an integer from 1 to 256/],
   ['an option that does not exist', 'node', ['join', DEAD_END, '--fast'], /unknown option '--fast'/],

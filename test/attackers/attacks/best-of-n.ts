@@ -6,8 +6,8 @@ export const bestOfN = groupAttack({
   name: 'best-of-n',
   about: 'samples each rollout four times, once with the lease’s seed, and delivers the best',
   provable: false,
-  places: ['5', '6'],
-  codes: ['logprob_mismatch', 'sampler_mismatch', 'implausible_end'],
+  places: ['4', '5', '6'],
+  codes: ['duplicate', 'logprob_mismatch', 'sampler_mismatch', 'implausible_end'],
   tokens: ENOUGH_TOKENS,
   async make(arena, { task, seed, policy }, _, signal) {
     const engine = await arena.engine(policy, signal)

@@ -53,6 +53,11 @@ test('the gain has to be large, and sure', () => {
 test('further calls and forgotten environments count', () => {
   assert.equal(met({ callsAfter: 2.9 }), [true, false, true])
   assert.equal(met({}, { solvedAfter: 0.92 }), [true, true, false])
+  assert.equal(
+    met({}, { solvedBefore: 0.775, solvedAfter: 0.755 }),
+    [true, true, true],
+    'exactly two points of 200 tasks',
+  )
 })
 
 test('a condition says the number and what was wanted', () => {
