@@ -37,7 +37,7 @@ test('two volunteers train a version, and the report compares it with the base i
   const demo = join(checkout, 'scripts', 'demo.mjs')
   const options = ['--built', '--versions', '1', '--nodes', '2', '--tasks', '60']
   const { stdout } = await execa(process.execPath, [demo, ...options], {
-    ...{ timeout: PATIENCE_MS, stdin: 'ignore', forceKillAfterDelay: 20_000 },
+    ...{ timeout: 3 * PATIENCE_MS, stdin: 'ignore', forceKillAfterDelay: 20_000 },
     env: { NO_COLOR: '1', FORCE_COLOR: undefined },
   })
   const summary = summarySchema.parse(JSON.parse(await readFile(join(checkout, '.demo', 'summary.json'), 'utf8')))

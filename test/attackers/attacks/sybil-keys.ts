@@ -21,19 +21,18 @@ export const sybilKeys: Attack = {
       for (const other of others) await arena.honest.deliver(await arena.honest.group(signal, other))
       const held: HonestGroup[] = []
       for (const other of others) held.push(await arena.honest.group(signal, other))
-      const first = arena.state().batches.size
+      // The state forgets old batches, so new ones are recognised by their names.
+      const earlier = new Set(arena.state().batches.keys())
+      const later = () => [...arena.state().batches].filter(([name]) => !earlier.has(name))
       for (let k = 0; k <= BATCH_GROUPS * PER_KEY; k++)
         await arena.honest.deliver(await arena.honest.group(signal, node))
       for (const group of held) await arena.honest.deliver(group)
-      while (arena.state().batches.size === first) await arena.honest.deliver(await arena.honest.group(signal))
-      const { judged, batches } = arena.state()
-      // Leases of early batches may be forgotten.
-      const shares = [...batches.values()]
-        .slice(first)
-        .map(
-          ({ leaseIds }) =>
-            leaseIds.filter((leaseId) => judged.get(leaseId)!.node === node.peerId).length / leaseIds.length,
-        )
+      while (later().length === 0) await arena.honest.deliver(await arena.honest.group(signal))
+      const { judged } = arena.state()
+      const shares = later().map(
+        ([, { leaseIds }]) =>
+          leaseIds.filter((leaseId) => judged.get(leaseId)!.node === node.peerId).length / leaseIds.length,
+      )
       const share = Math.max(...shares)
       const caught = leases.length === 0 && reason === 'not_registered' && share <= PER_KEY
       return {
