@@ -21,7 +21,9 @@ from prove_trainer.gguf_base import build_model, load_base  # noqa: E402
 from prove_trainer.jobs import sha256_file  # noqa: E402
 
 DEMO = CHECKOUT / "models" / "demo" / "prove-demo-base-f16.gguf"
-IDS = [5, 6, 7, 8, 9, 100, 200, 2047, 0, 31]
+# <|im_start|>user\nSave post-25 for later.<|im_end|>\n<|im_start|>assistant\n
+# Programs compute matrices in float16 with different rounding, which is larger for text that the model has never seen.
+IDS = [1, 293, 207, 1149, 296, 229, 483, 271, 21, 26, 29, 229, 423, 229, 84, 276, 270, 22, 2, 207, 1, 295, 207]
 
 folder = Path(sys.argv[1])
 torch.set_num_threads(1)
