@@ -155,7 +155,7 @@ export const EVENTS = {
     fault: z.string().max(LIMITS.shortNameBytes.value).nullable(),
     /** Difference of both results, as a share of the norm of the update; null: not computed. */
     difference: number.min(0).nullable(),
-    /** What the reporter earns. */
+    /** Credit that the reporter earns. */
     credit: number.min(0),
   }),
   /** Another round of the version in force: for new keys, for a changed run configuration, or because an environment is quarantined. */

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { GeneratedGroup } from '../../lab/calibrate.js'
@@ -53,8 +54,7 @@ export async function evidenceOf(
 ): Promise<VolunteerEvidence> {
   const kept = process.env.PROVE_BENCH_TOKENS
   const file = kept === undefined ? null : join(kept, `${volunteer.name.replaceAll(' ', '-')}-${groups}.json`)
-  const earlier = file && (await readFile(file, 'utf8').catch(() => null))
-  if (earlier) return JSON.parse(earlier) as VolunteerEvidence
+  if (file !== null && existsSync(file)) return JSON.parse(await readFile(file, 'utf8')) as VolunteerEvidence
   const model = volunteer.base === null ? MODEL : await quantisedCopy(MODEL, folder, volunteer.base)
   const made: GeneratedGroup[] = []
   const sampling = await stage.withEngine(model, volunteer.cacheType, (engine) =>
