@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import pino from 'pino'
 import { type AuditService, auditGroups } from '../../coordinator/intake/audit-run.js'
 import { createAuditProcess } from '../../coordinator/jobs/audit-process.js'
@@ -18,14 +17,7 @@ import {
 import type { SampledToken } from '../../rollout/verification/sampled-token.js'
 import type { AuditedGroup } from '../../rollout/verification/sampled-turns.js'
 import { demoTasks } from './audit-tasks.js'
-
-const root = fileURLToPath(new URL(import.meta.url.includes('/dist/') ? '../../../' : '../../', import.meta.url))
-
-export const MODEL = join(root, 'models', 'demo', 'prove-demo-base-f16.gguf')
-export const PYTHON = join(root, '.venv', 'bin', 'python')
-export const CHECKOUT = root
-export const TRAINER = join(root, 'coordinator', 'trainer')
-export const LIMITS = DEFAULT_LIMITS
+import { DEMO_MODEL, PYTHON, TRAINER_FOLDER } from './demo-stage.js'
 
 /** Groups that were generated in one way, as they arrive, with their token scores. */
 export interface Evidence {
@@ -59,21 +51,29 @@ export async function openAuditStage(
   await mkdir(jobs)
   const config = join(folder, 'trainer.json')
   const baseSha256 = createHash('sha256')
-    .update(await readFile(MODEL))
+    .update(await readFile(DEMO_MODEL))
     .digest('hex')
   await writeFile(config, JSON.stringify({ schema: 1, baseSha256 }))
   const auditor = createAuditProcess(
-    { python: PYTHON, packageFolder: TRAINER, jobs, base: MODEL, config, maxFailures: 2, timeoutMs: 600_000 },
+    {
+      python: PYTHON,
+      packageFolder: TRAINER_FOLDER,
+      jobs,
+      base: DEMO_MODEL,
+      config,
+      maxFailures: 2,
+      timeoutMs: 600_000,
+    },
     pino({ level: 'warn' }, pino.destination(2)),
   )
-  const tokenizer = await openTokenizer(MODEL)
+  const tokenizer = await openTokenizer(DEMO_MODEL)
   const { tasks, environments } = demoTasks(options.tasks)
   const runtime = createEpisodeRuntime(environments, tokenizer, rulesNamed(DEFAULT_RULES))
-  const service: AuditService = { process: auditor, jobs, baseSha256, reader: runtime, limits: LIMITS }
+  const service: AuditService = { process: auditor, jobs, baseSha256, reader: runtime, limits: DEFAULT_LIMITS }
   return {
     ...{ jobs, tasks, runtime },
     async withEngine(modelPath, cacheType, work) {
-      const contextSize = LIMITS.maxRolloutTokens
+      const contextSize = DEFAULT_LIMITS.maxRolloutTokens
       const size = { threads: 1, contextSize, slots: groupSize, gpu: false, cacheType } as const
       const engine = await openEngine({ modelPath, ...size })
       try {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { execa } from 'execa'
 import { offerAdapter } from '../../coordinator/jobs/audit-folder.js'
-import { runGroup, type Task } from '../../rollout/episode/index.js'
+import { DEFAULT_LIMITS, runGroup, type Task } from '../../rollout/episode/index.js'
 import { quantile, shareOf } from '../../rollout/verification/chances.js'
 import { type GroupStatistics, measureGroup, type SampledToken } from '../../rollout/verification/sampled-token.js'
 import type { AuditedGroup } from '../../rollout/verification/sampled-turns.js'
@@ -12,7 +12,8 @@ import { fitThresholds, parseCalibration, type Thresholds } from '../../rollout/
 import { measureFalseRefusals, verifyStatistics } from '../../rollout/verification/verify-statistics.js'
 import { openCheatEngine } from '../attackers/cheat-engine.js'
 import { type CheatSetting, cherryPick, editArgument } from '../attackers/group-cheats.js'
-import { CHECKOUT, type Evidence, LIMITS, MODEL, openAuditStage, PYTHON, TRAINER } from './audit-stage.js'
+import { type Evidence, openAuditStage } from './audit-stage.js'
+import { CHECKOUT, DEMO_MODEL, PYTHON, TRAINER_FOLDER } from './demo-stage.js'
 import type { BenchResult } from './result.js'
 
 /** Numbers of honest groups for the thresholds and of groups per kind of cheating. Larger numbers give narrower intervals. */
@@ -41,7 +42,7 @@ export async function run(): Promise<{ results: BenchResult[] }> {
   const bench = await openBench(folder)
   try {
     const results: BenchResult[] = []
-    const honest = await bench.honest(MODEL, null, 0, HONEST, signal)
+    const honest = await bench.honest(DEMO_MODEL, null, 0, HONEST, signal)
     const statistics = honest.tokens.map(measureGroup)
     const thresholds = CALIBRATION
       ? parseCalibration(await readFile(CALIBRATION, 'utf8')).thresholds
@@ -98,10 +99,14 @@ async function* cheats(
     await bench.honest(noisy, null, 30_000, CHEATING, signal, null),
     'own and true',
   ]
-  yield ['adapter left out', await bench.honest(MODEL, null, 40_000, CHEATING, signal, adapterSha256), 'own and true']
+  yield [
+    'adapter left out',
+    await bench.honest(DEMO_MODEL, null, 40_000, CHEATING, signal, adapterSha256),
+    'own and true',
+  ]
   yield [
     'another adapter, where none is announced',
-    await bench.honest(MODEL, adapter, 50_000, CHEATING, signal, null),
+    await bench.honest(DEMO_MODEL, adapter, 50_000, CHEATING, signal, null),
     'own and true',
   ]
 }
@@ -172,17 +177,17 @@ async function openBench(folder: string): Promise<Bench> {
       }),
     async atTemperature(temperature, count, signal) {
       const cheat = await openCheatEngine({
-        modelPath: MODEL,
+        modelPath: DEMO_MODEL,
         adapter: null,
         slots: GROUP_SIZE,
-        contextSize: LIMITS.maxRolloutTokens,
+        contextSize: DEFAULT_LIMITS.maxRolloutTokens,
         temperature,
       })
       try {
         const groups: AuditedGroup[] = []
         for (let i = 0; i < count; i++) {
           const leaseSeed = createHash('sha256').update(`temperature ${temperature} ${i}`).digest()
-          const rollouts = await runGroup(taskOf(i), GROUP_SIZE, leaseSeed, cheat, runtime, LIMITS, signal)
+          const rollouts = await runGroup(taskOf(i), GROUP_SIZE, leaseSeed, cheat, runtime, DEFAULT_LIMITS, signal)
           groups.push({ leaseId: `temperature-${i}`, leaseSeed, rollouts })
         }
         return await audited(groups, null, signal)
@@ -191,9 +196,9 @@ async function openBench(folder: string): Promise<Bench> {
       }
     },
     edited: (rollouts, count, signal) =>
-      stage.withEngine(MODEL, 'f16', async (engine) => {
+      stage.withEngine(DEMO_MODEL, 'f16', async (engine) => {
         const groups: AuditedGroup[] = []
-        const setting: CheatSetting = { runtime, limits: LIMITS, engine, signal }
+        const setting: CheatSetting = { runtime, limits: DEFAULT_LIMITS, engine, signal }
         for (let i = 10_000; groups.length < count; i++) {
           const group = await made(i, engine, signal)
           const changed = [...group.rollouts]
@@ -209,11 +214,11 @@ async function openBench(folder: string): Promise<Bench> {
         return audited(groups, null, signal)
       }),
     cherryPicked: (count, signal) =>
-      stage.withEngine(MODEL, 'f16', async (engine) => {
+      stage.withEngine(DEMO_MODEL, 'f16', async (engine) => {
         const groups: AuditedGroup[] = []
         for (let i = 20_000; i < 20_000 + count; i++) {
           const leaseSeed = createHash('sha256').update(`best of 4 ${i}`).digest()
-          const setting: CheatSetting = { runtime, limits: LIMITS, engine, signal }
+          const setting: CheatSetting = { runtime, limits: DEFAULT_LIMITS, engine, signal }
           const rollouts = await cherryPick(taskOf(i), GROUP_SIZE, leaseSeed, setting)
           groups.push({ leaseId: `best-${i}`, leaseSeed, rollouts })
         }
@@ -222,7 +227,7 @@ async function openBench(folder: string): Promise<Bench> {
     async otherModels() {
       const settings = ['--noise', String(NOISE), '--adapter-size', String(ADAPTER_SIZE)]
       const script = join(CHECKOUT, 'test', 'attackers', 'models.py')
-      await execa(PYTHON, [script, MODEL, folder, ...settings], { env: { PYTHONPATH: TRAINER } })
+      await execa(PYTHON, [script, DEMO_MODEL, folder, ...settings], { env: { PYTHONPATH: TRAINER_FOLDER } })
       const adapter = process.env.PROVE_BENCH_ADAPTER ?? join(folder, 'adapter.gguf')
       const adapterSha256 = await offerAdapter(jobs, await readFile(adapter))
       return {

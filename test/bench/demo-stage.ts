@@ -12,11 +12,13 @@ import {
 } from '../../rollout/episode/index.js'
 import { demoTasks } from './audit-tasks.js'
 
-const root = fileURLToPath(new URL(import.meta.url.includes('/dist/') ? '../../../' : '../../', import.meta.url))
-export const DEMO_MODEL = join(root, 'models', 'demo', 'prove-demo-base-f16.gguf')
-export const DEMO_CALIBRATION = join(root, 'models', 'demo', 'calibration-f16.json')
-export const PYTHON = join(root, '.venv', 'bin', 'python')
-export const TRAINER_FOLDER = join(root, 'coordinator', 'trainer')
+export const CHECKOUT = fileURLToPath(
+  new URL(import.meta.url.includes('/dist/') ? '../../../' : '../../', import.meta.url),
+)
+export const DEMO_MODEL = join(CHECKOUT, 'models', 'demo', 'prove-demo-base-f16.gguf')
+export const DEMO_CALIBRATION = join(CHECKOUT, 'models', 'demo', 'calibration-f16.json')
+export const PYTHON = join(CHECKOUT, '.venv', 'bin', 'python')
+export const TRAINER_FOLDER = join(CHECKOUT, 'coordinator', 'trainer')
 
 /** Opens the demo model's tokenizer, its environments and some of its tasks. */
 export interface DemoRuntime {

@@ -6,8 +6,9 @@ import type { CacheType, EngineProcess } from '../../rollout/engine/index.js'
 import type { SampledToken } from '../../rollout/verification/sampled-token.js'
 import { trueClaims } from '../attackers/group-cheats.js'
 import { type Quantisation, quantisedCopy } from '../attackers/quantised-models.js'
-import { type AuditStage, MODEL } from './audit-stage.js'
+import type { AuditStage } from './audit-stage.js'
 import { cpuSeconds } from './cpu-seconds.js'
+import { DEMO_MODEL } from './demo-stage.js'
 
 /** What a volunteer computes with, where f16 weights and caches are announced. */
 export interface Volunteer {
@@ -55,7 +56,7 @@ export async function evidenceOf(
   const kept = process.env.PROVE_BENCH_TOKENS
   const file = kept === undefined ? null : join(kept, `${volunteer.name.replaceAll(' ', '-')}-${groups}.json`)
   if (file !== null && existsSync(file)) return JSON.parse(await readFile(file, 'utf8')) as VolunteerEvidence
-  const model = volunteer.base === null ? MODEL : await quantisedCopy(MODEL, folder, volunteer.base)
+  const model = volunteer.base === null ? DEMO_MODEL : await quantisedCopy(DEMO_MODEL, folder, volunteer.base)
   const made: GeneratedGroup[] = []
   const sampling = await stage.withEngine(model, volunteer.cacheType, (engine) =>
     cpuPerThousand(engine, async () => {
@@ -67,7 +68,7 @@ export async function evidenceOf(
     }),
   )
   const scored = made.slice(0, SCORED)
-  const scoring = await stage.withEngine(MODEL, 'f16', (engine) =>
+  const scoring = await stage.withEngine(DEMO_MODEL, 'f16', (engine) =>
     cpuPerThousand(engine, async () => {
       for (const { rollouts } of scored) for (const rollout of rollouts) await trueClaims(engine, rollout, signal)
       return sampledIn(scored)

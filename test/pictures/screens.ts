@@ -2,11 +2,13 @@ import { statSync } from 'node:fs'
 import { cp, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
+import { parse } from 'yaml'
 import { PAPER } from '../../rollout/reward/index.js'
 import { servePlayground } from '../../servers/episodes/playground/serve-playground.js'
 import { shippedTasks } from '../../servers/episodes/playground/shipped-tasks.js'
 import { openChromium, settle } from '../support/chromium.js'
 import { PATIENCE_MS } from '../support/patience.js'
+import { makeCall, openTask } from '../support/playground-page.js'
 import { createMachine } from '../support/programs.js'
 
 /** Bytes of a picture of a screen, so that a page with several of them stays light. */
@@ -49,7 +51,7 @@ async function dashboard(browser: Browser, take: Take, run: string): Promise<voi
   const machine = await createMachine()
   try {
     await cp(run, machine.folder, { recursive: true, filter: (path) => !path.endsWith('.sock') })
-    const config = JSON.parse(await readFile(join(run, 'run.yaml'), 'utf8')) as object
+    const config = parse(await readFile(join(run, 'run.yaml'), 'utf8')) as object
     const shown = { ...config, dashboard: { listen: '127.0.0.1:0' } }
     await writeFile(join(machine.folder, 'run.yaml'), JSON.stringify(shown))
     const coordinator = machine.start('coordinator', ['start', '--json', '--no-dry-run'])
@@ -78,22 +80,11 @@ async function playground(browser: Browser, take: Take): Promise<void> {
   try {
     const page = await pageIn(browser)
     await page.goto(served.origin)
-    await page.getByLabel('Task', { exact: true }).selectOption(task.id)
-    await page.getByRole('button', { name: 'Open the task' }).click()
-    const call = async ({ name, arguments: args }: (typeof task.groundTruth)[number]): Promise<void> => {
-      await page.getByLabel('Tool', { exact: true }).selectOption(name)
-      for (const [key, value] of Object.entries(args)) {
-        const field = page.locator(`#arg-${key}`)
-        const text = typeof value === 'string' ? value : JSON.stringify(value)
-        if ((await field.evaluate((element) => element.tagName)) === 'SELECT') await field.selectOption(text)
-        else await field.fill(text)
-      }
-      await page.getByRole('button', { name: 'Make the call' }).click()
-    }
-    await call(task.groundTruth[0]!)
+    await openTask(page, task)
+    await makeCall(page, task.groundTruth[0]!)
     await page.locator('.said.assistant .badge').first().waitFor()
     await page.getByRole('button', { name: 'Fork A here' }).click()
-    await call(task.groundTruth[1]!)
+    await makeCall(page, task.groundTruth[1]!)
     await page.locator('.said.assistant .badge').nth(1).waitFor()
     await page.getByRole('button', { name: 'Compare with A' }).click()
     await page.getByText('share').first().waitFor()

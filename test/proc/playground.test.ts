@@ -17,6 +17,7 @@ import { CATALOGUE } from '../support/catalogue.js'
 import { checkout } from '../support/checkout.js'
 import { DESKTOP, faultsOf, openChromium, overflow, PHONE, PICTURES, violations } from '../support/chromium.js'
 import { PATIENCE_MS } from '../support/patience.js'
+import { makeCall, openTask } from '../support/playground-page.js'
 
 /** The playground in a real browser, as people use it. */
 
@@ -77,35 +78,19 @@ async function look(page: Page, name: string): Promise<void> {
   await page.setViewportSize(DESKTOP)
 }
 
-async function fillCall(page: Page, { name, arguments: args }: (typeof task.groundTruth)[number]): Promise<void> {
-  await page.getByLabel('Tool', { exact: true }).selectOption(name)
-  for (const [key, value] of Object.entries(args)) {
-    const field = page.locator(`#arg-${key}`)
-    const text = typeof value === 'string' ? value : JSON.stringify(value)
-    if ((await field.evaluate((element) => element.tagName)) === 'SELECT') await field.selectOption(text)
-    else await field.fill(text)
-  }
-  await page.getByRole('button', { name: 'Make the call' }).click()
-}
-
-async function openTask(page: Page): Promise<void> {
-  await page.getByLabel('Task', { exact: true }).selectOption(task.id)
-  await page.getByRole('button', { name: 'Open the task' }).click()
-}
-
 const total = (page: Page): Promise<string | null> => page.locator('#total').textContent()
 
 test('a player fills forms, forks, compares branches, and the page verifies the downloaded rollout', async () => {
   const { page, faults } = await openPage(served.origin)
   await look(page, 'begin')
-  await openTask(page)
+  await openTask(page, task)
   await page.getByText(task.turns[0]!, { exact: true }).waitFor()
   await page.getByRole('button', { name: 'Fork A here' }).click()
 
   const expected = await openEpisode(task, { runtime, reward: PAPER })
   for (const [turn] of task.turns.entries()) {
     for (const call of task.groundTruth.filter(({ turn: of }) => of === turn)) {
-      await fillCall(page, call)
+      await makeCall(page, call)
       await expected.act({ text: '', calls: [{ name: call.name, arguments: call.arguments }] })
       await page
         .locator('.said.assistant .badge', { hasText: 'done' })
@@ -170,7 +155,7 @@ test('the page verifies each example group with the coordinator’s result, and 
 
 test('the folder works without a server, and a server shows its tasks', async () => {
   const { page, faults } = await openPage(pathToFileURL(join(PLAYGROUND_FOLDER, 'index.html')).href)
-  await openTask(page)
+  await openTask(page, task)
   await page.getByRole('button', { name: 'Make the call' }).click()
   await page.getByText('Call error').waitFor()
   assert.equal(faults, [])
@@ -180,7 +165,7 @@ test('the folder works without a server, and a server shows its tasks', async ()
   const { page: other, faults: others } = await openPage(own.origin)
   await other.getByLabel('Task', { exact: true }).waitFor()
   assert.is(await other.locator('#task option').count(), 1)
-  await openTask(other)
+  await openTask(other, task)
   const elsewhere = await openEpisode(task, { runtime, reward: rewardPreset('outcome') })
   await other.locator('#total').waitFor()
   const parts = await other.locator('.pairs dt').allTextContents()
