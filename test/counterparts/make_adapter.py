@@ -22,7 +22,8 @@ from prove_trainer.jobs import sha256_file  # noqa: E402
 
 DEMO = CHECKOUT / "models" / "demo" / "prove-demo-base-f16.gguf"
 # <|im_start|>user\nSave post-25 for later.<|im_end|>\n<|im_start|>assistant\n
-# Weights in float16 instead of float32 change llama.cpp's log-probabilities by 0.011 nats for this prompt, and by 0.038 for random ids.
+# Weights in float16 instead of float32 change llama.cpp's log-probabilities by 0.011 nats for this prompt,
+# and by 0.038 for random ids.
 IDS = [1, 293, 207, 1149, 296, 229, 483, 271, 21, 26, 29, 229, 423, 229, 84, 276, 270, 22, 2, 207, 1, 295, 207]
 
 folder = Path(sys.argv[1])
