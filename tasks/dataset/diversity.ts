@@ -1,6 +1,4 @@
-import { deriveSeed, seededRandom } from '../../../servers/kernel/index.js'
-import { itemAt } from '../item-at.js'
-import { jaccard } from '../jaccard.js'
+import { deriveSeed, seededRandom } from '../../servers/kernel/index.js'
 
 /** How varied a set of texts is. Computed on samples of fixed size, so that sets of different sizes compare. */
 export interface Diversity {
@@ -27,26 +25,24 @@ const PAIRS = 4000
  * case. The same texts in the same order give the same numbers.
  */
 export function diversity(texts: readonly string[]): Diversity {
-  if (texts.length === 0) {
-    return { distinct1: 0, distinct2: 0, distinct3: 0, selfSimilarity: 0, meanWords: 0, openings: 0 }
-  }
   const random = seededRandom(deriveSeed('diversity', texts.length))
   const sample = random.sample(texts, SAMPLE).map(wordsOf)
   const pairs = sample.map((words) => new Set(gramsOf(words, 2)))
-  let similarity = 0
   const compared = sample.length < 2 ? 0 : PAIRS
+  let similarity = 0
   for (let i = 0; i < compared; i++) {
     const a = random.int(0, pairs.length - 1)
     const step = random.int(1, pairs.length - 1)
-    similarity += jaccard(itemAt(pairs, a), itemAt(pairs, (a + step) % pairs.length))
+    similarity += jaccard(pairs[a]!, pairs[(a + step) % pairs.length]!)
   }
+  const openings = countsOf(sample.map((words) => words.slice(0, 3).join(' ')))
   return {
     distinct1: distinct(sample, 1, GRAMS),
     distinct2: distinct(sample, 2, GRAMS),
     distinct3: distinct(sample, 3, GRAMS),
-    selfSimilarity: compared === 0 ? 0 : similarity / compared,
-    meanWords: sample.reduce((sum, words) => sum + words.length, 0) / sample.length,
-    openings: mostFrequent(sample.map((words) => words.slice(0, 3).join(' '))) / sample.length,
+    selfSimilarity: similarity / Math.max(compared, 1),
+    meanWords: sample.reduce((sum, words) => sum + words.length, 0) / Math.max(sample.length, 1),
+    openings: Math.max(0, ...openings.values()) / Math.max(sample.length, 1),
   }
 }
 
@@ -65,8 +61,10 @@ export function distinct(texts: readonly (readonly string[])[], n: number, most?
   return grams.length === 0 ? 0 : new Set(grams).size / grams.length
 }
 
-function mostFrequent(items: readonly string[]): number {
-  return Math.max(...countsOf(items).values())
+/** Returns the Jaccard similarity of two sets. */
+export function jaccard(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
+  const shared = [...a].filter((item) => b.has(item)).length
+  return shared === 0 ? 0 : shared / (a.size + b.size - shared)
 }
 
 /** How often each occurs. */

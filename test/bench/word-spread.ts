@@ -1,5 +1,5 @@
-import { itemAt, valueAt } from '../item-at.js'
-import { countsOf, distinct, gramsOf, wordsOf } from './diversity.js'
+import { countsOf, distinct, gramsOf, wordsOf } from '../../tasks/dataset/diversity.js'
+import { itemAt, valueAt } from '../../tasks/synthesis/item-at.js'
 
 /** How texts repeat one another, in measures that are published of other corpora. */
 export interface WordSpread {
