@@ -1,6 +1,6 @@
 import type { Json } from '../../../rollout/reward/index.js'
 import { itemAt } from '../item-at.js'
-import { denotes } from '../wording/denotes.js'
+import { denotes } from '../wording/value-meaning.js'
 
 const WORD = /[\p{L}\p{N}]/u
 

@@ -2,11 +2,11 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { CLOSING } from '../../../rollout/episode/index.js'
 import { seededRandom } from '../../../servers/kernel/index.js'
-import { denotes } from '../../../tasks/synthesis/wording/denotes.js'
 import { diversity } from '../../../tasks/dataset/diversity.js'
 import { naturalSpeech } from '../../../tasks/synthesis/wording/natural-speech.js'
 import { plainSpeech } from '../../../tasks/synthesis/wording/plain-speech.js'
 import type { Speech } from '../../../tasks/synthesis/wording/speech.js'
+import { denotes } from '../../../tasks/synthesis/wording/value-meaning.js'
 import { momentOf, referring, samples, spelledOut, TODAY } from '../../support/speech-samples.js'
 
 const test = suite('plain speech')
