@@ -79,32 +79,26 @@ export async function openCache(folder: string, paraphraser: string): Promise<Ca
   }
 }
 
+/** Stands for the beginning of a line that is too long: no line that begins with it can be read. */
+const TOO_LONG = '!'
+
 /** Reads line by line with at most the limit of one line in memory. */
 async function readLines(path: string, take: (line: Line) => void): Promise<{ damaged: number; torn: boolean }> {
   let damaged = 0
   let rest = ''
-  let skipping = false
   const use = (text: string): void => {
-    if (skipping) damaged++
-    else if (text !== '') {
-      const line = parseLine(text)
-      if (line) take(line)
-      else damaged++
-    }
-    skipping = false
+    const line = parseLine(text)
+    if (line) take(line)
+    else if (text !== '') damaged++
   }
   for await (const chunk of createReadStream(path, 'utf8') as AsyncIterable<string>) {
     const parts = (rest + chunk).split('\n')
-    rest = parts.pop()!
+    rest = parts.pop() ?? ''
     for (const part of parts) use(part)
-    if (rest.length > CACHE_LINE_BYTES) {
-      skipping = true
-      rest = ''
-    }
+    if (rest.length > CACHE_LINE_BYTES) rest = TOO_LONG
   }
-  const torn = rest !== '' || skipping
-  if (torn) use(rest)
-  return { damaged, torn }
+  use(rest)
+  return { damaged, torn: rest !== '' }
 }
 
 function parseLine(text: string): Line | undefined {

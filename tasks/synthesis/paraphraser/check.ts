@@ -3,8 +3,8 @@ import { itemAt } from '../item-at.js'
 import type { Brief, Need, TurnBrief } from './brief.js'
 import type { Objection, Problem } from './errors.js'
 import { LENGTH } from './limits.js'
-import { areOpposite, facingAt, inventionsIn, phraseFor, placeOf } from './phrases.js'
-import { invertedIn } from './polarity.js'
+import { areOpposite, directionAt, invertedIn } from './opposites.js'
+import { inventionsIn, phraseFor, placeOf } from './phrases.js'
 
 /** Texts of one exchange. */
 export interface TurnWords {
@@ -74,47 +74,43 @@ function objectionsToUser(text: string, turn: TurnBrief, brief: Brief): Finding[
     ...missing(text, turn.needs),
     ...reordered(text, turn),
     ...turnedAround(text, turn.needs),
-    ...inverted(text, turn.user),
-    ...withheld(text, turn.knownToUser, turn, brief).map(
-      (what): Finding => ['withheld_value', `the user must not say ${what} yet`],
-    ),
-    ...internals(text, turn.knownToUser, brief).map(
-      (what): Finding => ['internal_name', `the user does not know ${what}`],
-    ),
-    ...inventionsIn(text, turn.knownToUser)
-      .filter((fact) => !isNamedOtherwise(fact, turn))
-      .map((fact): Finding => ['invented', `the user's draft does not say ${JSON.stringify(fact)}`]),
+    ...objectionsToEither('user', text, turn, brief),
   ]
 }
 
 function objectionsToAnswer({ user, assistant }: TurnWords, turn: TurnBrief, brief: Brief): Finding[] {
-  const known = turn.knownToAssistant
-  const lost = turn.reports.filter((fact) => placeOf(assistant, fact) < 0 && !assistant.includes(`"${fact}"`))
-  const asks = turn.assistant.includes('?')
-  return [
-    ...lost.map((fact): Finding => ['missing_phrase', `the assistant must say ${JSON.stringify(fact)}`]),
-    ...(asks && !assistant.includes('?') ? [['no_question', 'the assistant must ask a question'] as Finding] : []),
-    ...(turn.asksFor && !asksFor(assistant, turn.asksFor)
-      ? [['other_question', `the assistant must ask for the ${turn.asksFor[0]}`] as Finding]
-      : []),
-    ...inverted(assistant, turn.assistant),
-    ...withheld(assistant, known, turn, brief).map(
-      (what): Finding => ['withheld_value', `the assistant cannot know ${what} yet`],
-    ),
-    ...internals(assistant, known, brief).map(
-      (what): Finding => ['internal_name', `the assistant must not say ${what}`],
-    ),
-    ...inventionsIn(assistant, known)
-      .filter((fact) => !isNamedOtherwise(fact, turn))
-      .map((fact): Finding => ['invented', `the assistant's draft does not say ${JSON.stringify(fact)}`]),
-    ...(plain(user) === plain(assistant) ? [['echo', 'the assistant repeats the user'] as Finding] : []),
-  ]
+  const findings: Finding[] = turn.reports
+    .filter((fact) => placeOf(assistant, fact) < 0 && !assistant.includes(`"${fact}"`))
+    .map((fact) => ['missing_phrase', `the assistant must say ${JSON.stringify(fact)}`])
+  if (turn.assistant.includes('?') && !assistant.includes('?'))
+    findings.push(['no_question', 'the assistant must ask a question'])
+  if (turn.asksFor && !asksFor(assistant, turn.asksFor))
+    findings.push(['other_question', `the assistant must ask for the ${turn.asksFor[0]}`])
+  findings.push(...objectionsToEither('assistant', assistant, turn, brief))
+  if (plain(user) === plain(assistant)) findings.push(['echo', 'the assistant repeats the user'])
+  return findings
 }
 
-/** "add it" must not become "remove it", nor "open" "close". */
-function inverted(text: string, draft: string): Finding[] {
-  const found = invertedIn(text, draft)
-  return found === undefined ? [] : [['inverted', `${JSON.stringify(found)} is the opposite of what the draft says`]]
+/** Beginnings of the objections to words that a speaker must not say, and what the speaker knows. */
+const FORBIDDEN = {
+  user: { known: 'knownToUser', early: 'the user must not say', internal: 'the user does not know' },
+  assistant: { known: 'knownToAssistant', early: 'the assistant cannot know', internal: 'the assistant must not say' },
+} as const
+
+function objectionsToEither(who: 'user' | 'assistant', text: string, turn: TurnBrief, brief: Brief): Finding[] {
+  const { internal, early } = FORBIDDEN[who]
+  const known = turn[FORBIDDEN[who].known]
+  // "add it" must not become "remove it", nor "open" "close".
+  const opposite = invertedIn(text, turn[who])
+  const invented = inventionsIn(text, known).filter((fact) => !isNamedOtherwise(fact, turn))
+  const named = (kind: Objection, what: readonly string[], before: string, after = ''): Finding[] =>
+    what.map((one) => [kind, `${before}${JSON.stringify(one)}${after}`])
+  return [
+    ...named('inverted', opposite === undefined ? [] : [opposite], '', ' is the opposite of what the draft says'),
+    ...named('withheld_value', withheld(text, known, turn, brief), `${early} `, ' yet'),
+    ...named('internal_name', internals(text, known, brief), `${internal} `),
+    ...named('invented', invented, `the ${who}'s draft does not say `),
+  ]
 }
 
 const placeOfNeed = (text: string, { phrase, apart }: Need): number =>
@@ -148,9 +144,9 @@ function reordered(text: string, { user, needs }: TurnBrief): Finding[] {
 function turnedAround(text: string, needs: readonly Need[]): Finding[] {
   return needs.flatMap((need): Finding[] => {
     const at = placeOfNeed(text, need)
-    const now = at < 0 ? undefined : facingAt(text, at)
-    if (now === undefined || need.facing === undefined || !areOpposite(need.facing, now)) return []
-    return [['turned_around', `the draft says "${need.facing} ${need.phrase}" and not "${now} ${need.phrase}"`]]
+    const now = at < 0 ? undefined : directionAt(text, at)
+    if (now === undefined || need.direction === undefined || !areOpposite(need.direction, now)) return []
+    return [['turned_around', `the draft says "${need.direction} ${need.phrase}" and not "${now} ${need.phrase}"`]]
   })
 }
 
@@ -160,7 +156,7 @@ function withheld(text: string, known: string, turn: TurnBrief, { today }: Brief
       const given = placeOf(text, phrase) >= 0 && placeOf(known, phrase) < 0
       return given || (phraseFor(text, value, today) !== undefined && phraseFor(known, value, today) === undefined)
     })
-    .map(({ phrase }) => JSON.stringify(phrase))
+    .map(({ phrase }) => phrase)
 }
 
 /** Names as programs write them, and the keys of this conversation. */
@@ -175,7 +171,7 @@ function isNamedOtherwise(fact: string, { withheld: later }: TurnBrief): boolean
 
 function internals(text: string, known: string, { keys }: Brief): string[] {
   const names = [...text.matchAll(SNAKE)].map(([name]) => name).filter((name) => placeOf(known, name) < 0)
-  return [...new Set([...keys.filter((key) => placeOf(text, key) >= 0), ...names])].map((name) => JSON.stringify(name))
+  return [...new Set([...keys.filter((key) => placeOf(text, key) >= 0), ...names])]
 }
 
 const plain = (text: string): string =>

@@ -100,27 +100,6 @@ export function inventionsIn(text: string, known: string): string[] {
   return [...factsIn(text), ...names].filter((fact) => placeOf(familiar, fact.toLowerCase()) < 0)
 }
 
-const FACINGS: readonly (readonly [RegExp, RegExp])[] = [
-  [/^(from)$/, /^(to|into|onto)$/],
-  [/^(under|below|less|most|cheaper)$/, /^(over|above|more|least|exceeding)$/],
-  [/^(before|until|by)$/, /^(after|since)$/],
-]
-const REACH = 4
-
-/** The nearest word before `at`, in its sentence, that gives a direction: `from`, `under`, `before` and their opposites. */
-export function facingAt(text: string, at: number): string | undefined {
-  const sentence = text
-    .slice(0, at)
-    .split(/[.!?;\n]\s/)
-    .at(-1)!
-  const words = sentence.toLowerCase().match(/[\p{L}']+/gu) ?? []
-  return words.slice(-REACH).findLast((word) => FACINGS.some((pair) => pair.some((side) => side.test(word))))
-}
-
-export function areOpposite(one: string, other: string): boolean {
-  return FACINGS.some(([a, b]) => (a.test(one) && b.test(other)) || (b.test(one) && a.test(other)))
-}
-
 const UNIT =
   /^ ?(?:%|€|\$|£|(?:minutes?|hours?|days?|weeks?|months?|years?|nights?|percent|degrees|euros?|dollars?|points?|stars?|km|kilometres|metres|megabytes|bytes|spans|shares|seats|people)\b)/
 

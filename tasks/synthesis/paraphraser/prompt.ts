@@ -1,6 +1,6 @@
 import type { Example } from '../../dataset/example.js'
-import type { Persona } from '../wording/speech.js'
-import type { Brief, TurnBrief } from './brief.js'
+import type { Register } from '../wording/speech.js'
+import type { Brief } from './brief.js'
 import type { Problem } from './errors.js'
 
 const SYSTEM = `You write the words of conversations between a person and an assistant that uses tools.
@@ -15,7 +15,7 @@ Rules:
 - Plain text in the language of the draft: no lists, no markup, no labels such as "User:".
 - Answer with JSON alone: {"turns":[{"user":"...","assistant":"..."}]}, one object per turn.`
 
-const REGISTERS: Readonly<Record<Persona['register'], string>> = {
+const REGISTERS: Readonly<Record<Register, string>> = {
   terse: 'types as few words as possible',
   plain: 'writes plainly',
   polite: 'is polite',
@@ -24,7 +24,7 @@ const REGISTERS: Readonly<Record<Persona['register'], string>> = {
 
 /** Description of the user in the prompt, in addition to the role. */
 export interface Voice {
-  readonly register?: Persona['register']
+  readonly register?: Register
 }
 
 /**
@@ -39,8 +39,15 @@ export function promptFor(
 ): { system: string; user: string } {
   const turns = brief.turns.map((turn, i) => ({
     turn: i + 1,
-    user: { draft: turn.user, ...keep(kept(turn)), ...(turn.withheld.length > 0 ? { 'not yet': notYet(turn) } : {}) },
-    assistant: { draft: turn.assistant, ...keep(turn.reports) },
+    user: {
+      draft: turn.user,
+      ...texts('keep', turn.frozen ? [turn.user] : turn.needs.map(({ phrase }) => phrase)),
+      ...texts(
+        'not yet',
+        turn.withheld.map(({ phrase }) => phrase),
+      ),
+    },
+    assistant: { draft: turn.assistant, ...texts('keep', turn.reports) },
   }))
   const lines = [
     `Today is ${brief.today}. The person is ${persona}${register ? ` and ${REGISTERS[register]}` : ''}.`,
@@ -53,9 +60,6 @@ export function promptFor(
   return { system: SYSTEM, user: lines.join('\n') }
 }
 
-const kept = ({ frozen, user, needs }: TurnBrief): string[] =>
-  frozen ? [user] : [...new Set(needs.map(({ phrase }) => phrase))]
-
-const keep = (phrases: readonly string[]): { keep?: readonly string[] } => (phrases.length > 0 ? { keep: phrases } : {})
-
-const notYet = ({ withheld }: TurnBrief): string[] => [...new Set(withheld.map(({ phrase }) => phrase))]
+/** The texts under a name, each once; nothing where there are none. */
+const texts = (name: string, phrases: readonly string[]): Readonly<Record<string, readonly string[]>> =>
+  phrases.length > 0 ? { [name]: [...new Set(phrases)] } : {}

@@ -44,3 +44,26 @@ export function invertedIn(text: string, draft: string): string | undefined {
   }
   return undefined
 }
+
+/** Words that give the direction of a value, and those of the opposite one. */
+const DIRECTIONS: readonly (readonly [RegExp, RegExp])[] = [
+  [/^(from)$/, /^(to|into|onto)$/],
+  [/^(under|below|less|most|cheaper)$/, /^(over|above|more|least|exceeding)$/],
+  [/^(before|until|by)$/, /^(after|since)$/],
+]
+const REACH = 4
+
+/** The nearest word before `at`, in its sentence, that gives a direction: `from`, `under`, `before` and their opposites. */
+export function directionAt(text: string, at: number): string | undefined {
+  const [sentence = ''] = text
+    .slice(0, at)
+    .split(/[.!?;\n]\s/)
+    .slice(-1)
+  const words = sentence.toLowerCase().match(/[\p{L}']+/gu) ?? []
+  return words.slice(-REACH).findLast((word) => DIRECTIONS.some((pair) => pair.some((side) => side.test(word))))
+}
+
+/** Returns whether two words give opposite directions. */
+export function areOpposite(one: string, other: string): boolean {
+  return DIRECTIONS.some(([a, b]) => (a.test(one) && b.test(other)) || (b.test(one) && a.test(other)))
+}
