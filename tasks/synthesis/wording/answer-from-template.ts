@@ -150,7 +150,9 @@ function entries(field: string, entry: readonly AnswerPart[], filling: Filling):
 
 function goesOn(field: string, filling: Filling): boolean {
   const list = filling.values[field]
-  if (!filling.hasMore || !Array.isArray(list) || list.length < pageOf(field, filling)) return false
+  const size = filling.ask.tool.pages?.[field]
+  // The lists of one answer turn their pages together, though only one of them goes on.
+  if (!filling.hasMore || size === undefined || !Array.isArray(list) || list.length < PAGE[size]) return false
   // Where one of two lists goes on, the count that is named after a list tells whether it is that one.
   return !isCounted(list.length, field, filling)
 }
@@ -166,12 +168,6 @@ function isOneLeft(field: string, filling: Filling): boolean {
 /** Whether a number that is named after a list, as `devices_found`, is this one. */
 const isCounted = (length: number, field: string, { values }: Filling): boolean =>
   Object.entries(values).some(([name, count]) => name.split('_').includes(field) && count === length)
-
-/** How many entries of a list a result shows at most: lists of one answer turn their pages together, though only one of them goes on. */
-function pageOf(field: string, { ask }: Filling): number {
-  const size = ask.tool.pages?.[field]
-  return size === undefined ? Infinity : PAGE[size]
-}
 
 export const isObject = (value: Json | undefined): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
