@@ -76,7 +76,7 @@ export async function runDemo({ seed, versions, tasks, samples }, { folder, stop
 
     left.note('tasks')
     say(`Making tasks: ${NEVER_SHOWN} to learn, ${SHOWN.join(', ')} to remember …`)
-    const made = { seed, heldOut: tasks, folder, signal }
+    const made = { seed, heldOut: tasks, folder, signal, say }
     await makeTasks([NEVER_SHOWN], { ...made, training: TRAINING_TASKS.neverShown, out: 'never-shown' })
     await makeTasks(SHOWN, { ...made, training: TRAINING_TASKS.shown, out: 'shown' })
 
