@@ -1,12 +1,12 @@
 import type { Node } from '../graph.js'
-import type { Ask } from '../wording/speech.js'
 import {
   drawOutsideTopic,
   nextOutsideTopic,
   type OutsideRequest,
   type OutsideTopic,
   outsideRequest,
-} from '../wording/unsupported-request.js'
+} from '../wording/outside-requests.js'
+import type { Ask } from '../wording/speech.js'
 import { alike } from './alike.js'
 import { NUMBERS_ASKED } from './ask-for-all.js'
 import { askInVain, goOnInVain, type VainSetting, type VainWish } from './ask-in-vain.js'

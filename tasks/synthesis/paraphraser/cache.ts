@@ -3,7 +3,7 @@ import { mkdir, open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { ParaphraserError } from './errors.js'
-import { CACHE_LINE_BYTES, PROMPT_VERSION } from './limits.js'
+import { PROMPT_VERSION } from './limits.js'
 
 const lineShape = z.object({
   task: z.string().regex(/^[0-9a-f]{64}$/),
@@ -33,6 +33,8 @@ export interface Cache {
 }
 
 const FILE = 'rephrased.jsonl'
+/** Longest line of the file, in characters. */
+const LINE_CHARS = 256 << 10
 
 /**
  * Opens the append-only file `rephrased.jsonl` of a folder. Skips a truncated line. Only one process may write the file at a time.
@@ -95,7 +97,7 @@ async function readLines(path: string, take: (line: Line) => void): Promise<{ da
     const parts = (rest + chunk).split('\n')
     rest = parts.pop() ?? ''
     for (const part of parts) use(part)
-    if (rest.length > CACHE_LINE_BYTES) rest = TOO_LONG
+    if (rest.length > LINE_CHARS) rest = TOO_LONG
   }
   use(rest)
   return { damaged, torn: rest !== '' }

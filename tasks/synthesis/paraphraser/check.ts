@@ -2,7 +2,6 @@ import { asksFor } from '../../../rollout/episode/index.js'
 import { itemAt } from '../item-at.js'
 import type { Brief, Need, TurnBrief } from './brief.js'
 import type { Objection, Problem } from './errors.js'
-import { LENGTH } from './limits.js'
 import { areOpposite, directionAt, invertedIn } from './opposites.js'
 import { inventionsIn, phraseFor, placeOf } from './phrases.js'
 
@@ -41,6 +40,9 @@ export function problemsIn(words: readonly TurnWords[], brief: Brief): Problem[]
     return [{ kind: 'unchanged', detail: 'the words are those of the draft' }]
   return problems.slice(0, MOST_PROBLEMS)
 }
+
+/** Largest length of a text in characters: `draft * factor + extra`. */
+const LENGTH = { factor: 3, userExtra: 160, assistantExtra: 240, most: 4000 } as const
 
 type Finding = readonly [Objection, string]
 

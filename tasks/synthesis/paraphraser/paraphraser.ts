@@ -11,12 +11,13 @@ import {
 } from '../../../rollout/chat/index.js'
 import { deriveSeed, type Environment } from '../../../servers/kernel/index.js'
 import type { Example } from '../../dataset/example.js'
+import type { Register } from '../wording/speech.js'
 import { type Brief, briefOf } from './brief.js'
 import { type Cache, type Finished, openCache } from './cache.js'
 import { problemsIn, type TurnWords } from './check.js'
 import { ParaphraserError, type Problem, type ProblemKind } from './errors.js'
 import { PARAPHRASER_LIMITS, type ParaphraserLimits } from './limits.js'
-import { promptFor, type Voice } from './prompt.js'
+import { promptFor } from './prompt.js'
 import { REPLY_FORM, wordsOf } from './reply.js'
 import { retell } from './retell.js'
 
@@ -29,7 +30,9 @@ export interface ParaphraserOptions {
   readonly limits?: Partial<ParaphraserLimits>
 }
 
-export interface RephraseContext extends Voice {
+export interface RephraseContext {
+  /** How the user writes. */
+  readonly register?: Register
   /** Reference date, YYYY-MM-DD. */
   readonly today: string
   readonly signal: AbortSignal
@@ -113,7 +116,7 @@ function paraphraserOf(
   const ask = async (
     example: Example,
     brief: Brief,
-    { today, ...voice }: RephraseContext,
+    { today, register }: RephraseContext,
     signal: AbortSignal,
   ): Promise<Made> => {
     const problems: Problem[] = []
@@ -129,7 +132,7 @@ function paraphraserOf(
     }
     while (replies < limits.replies && failures < limits.failures) {
       signal.throwIfAborted()
-      const prompt = promptFor(example, brief, voice, last)
+      const prompt = promptFor(example, brief, register, last)
       const seed = deriveSeed('prove/teacher/1', Number.parseInt(example.task.id.slice(0, 8), 16), replies) % 2 ** 31
       const asking = { ...prompt, maxTokens: limits.replyTokens, seed, temperature: TEMPERATURE, form: REPLY_FORM }
       const reply = await chat.ask(asking, signal)

@@ -22,30 +22,23 @@ const REGISTERS: Readonly<Record<Register, string>> = {
   chatty: 'is chatty and informal',
 }
 
-/** Description of the user in the prompt, in addition to the role. */
-export interface Voice {
-  readonly register?: Register
-}
-
 /**
  * Returns the prompt for an example. It omits keys that the conversation never mentions, so that the model cannot repeat them.
+ * @param register  how the user writes, in addition to the role
  * @param complaints  objections to the previous reply, empty at first
  */
 export function promptFor(
   { persona }: Example,
   brief: Brief,
-  { register }: Voice,
+  register: Register | undefined,
   complaints: readonly Problem[],
 ): { system: string; user: string } {
   const turns = brief.turns.map((turn, i) => ({
     turn: i + 1,
     user: {
       draft: turn.user,
-      ...texts('keep', turn.frozen ? [turn.user] : turn.needs.map(({ phrase }) => phrase)),
-      ...texts(
-        'not yet',
-        turn.withheld.map(({ phrase }) => phrase),
-      ),
+      ...texts('keep', turn.frozen ? [turn.user] : phrasesOf(turn.needs)),
+      ...texts('not yet', phrasesOf(turn.withheld)),
     },
     assistant: { draft: turn.assistant, ...texts('keep', turn.reports) },
   }))
@@ -59,6 +52,8 @@ export function promptFor(
   }
   return { system: SYSTEM, user: lines.join('\n') }
 }
+
+const phrasesOf = (items: readonly { readonly phrase: string }[]): string[] => items.map(({ phrase }) => phrase)
 
 /** The texts under a name, each once; nothing where there are none. */
 const texts = (name: string, phrases: readonly string[]): Readonly<Record<string, readonly string[]>> =>

@@ -37,7 +37,7 @@ export const assistantPhrase = (kind: Phrase, random: SeededRandom, about = ''):
 /** Most values that an assistant asks for at once: more would be read out like a form. */
 const MAX_WANTED = 2
 
-/** The assistant asks for one value, or for all that is missing. */
+/** The assistant asks for a missing value (`field`), or for details in general. */
 export function question(ask: Ask, field: string | undefined, moment: Moment): string {
   const { random } = moment
   const { environment, tool } = ask
@@ -77,7 +77,7 @@ function questionFor(words: string, field: string, ask: Ask, random: SeededRando
   return random.pick(forms).replace('#', words).replace('$1', counted)
 }
 
-/** Says that a call failed, in the environment's own words but for keys that are names, and leaves the decision to the user. */
+/** The assistant says that a call failed, in the environment's own words but for keys that are names, and leaves the decision to the user. */
 export function failure({ args }: Ask, message: string, { random, goesOn }: Moment): string {
   const keys = Object.values(args).filter((value): value is string => typeof value === 'string' && isNameAsKey(value))
   const stated = keys.reduce((text, key) => text.replaceAll(key, nameOf(key)), message)
@@ -85,7 +85,7 @@ export function failure({ args }: Ask, message: string, { random, goesOn }: Mome
   return `${assistantPhrase(goesOn ? 'last_failures' : 'failures', random, stopped)} ${assistantPhrase('offers', random)}`
 }
 
-/** The assistant has no tool for the request. */
+/** The assistant has no tool for the request, of which `ask` is the last thing. */
 export const decline = (moment: Moment, ask?: Ask): string => refusal('refusals', moment, ask)
 /** The assistant has no tool for what is left of the request. */
 export const declineRest = (moment: Moment, ask?: Ask): string => refusal('rests', moment, ask)

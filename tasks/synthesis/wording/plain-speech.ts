@@ -3,9 +3,9 @@ import { type SeededRandom, speechOf } from '../../../servers/kernel/index.js'
 import { valueAt } from '../item-at.js'
 import type { Way } from '../way.js'
 import { capitalised } from './english.js'
-import { naturalSpeech } from './natural-speech.js'
+import { naturalSpeech, type Speech } from './natural-speech.js'
 import { sayable } from './request-clause.js'
-import type { Ask, Mentioned, Moment, Said, Speech } from './speech.js'
+import type { Ask, Mentioned, Moment, Said } from './speech.js'
 import { plainly } from './value-words.js'
 
 /**

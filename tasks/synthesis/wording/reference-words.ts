@@ -2,8 +2,8 @@ import { z } from 'zod'
 import type { SeededRandom } from '../../../servers/kernel/index.js'
 import { lastOf } from '../item-at.js'
 import type { Way } from '../way.js'
-import type { Manner } from './persona.js'
 import { phraseLists, texts } from './phrase-lists.js'
+import type { Moment, Register } from './speech.js'
 import { type TextSpan, word } from './text-span.js'
 import type { Slot } from './value-words.js'
 
@@ -55,8 +55,7 @@ export function refer(
   way: Reference,
   context: ReferenceContext,
   slot: Slot,
-  manner: Manner,
-  random: SeededRandom,
+  { persona, random }: Pick<Moment, 'persona' | 'random'>,
 ): TextSpan[] {
   if (context.repeated && context.repeated !== 'beside') return again(way, context, slot, random)
   switch (way.how) {
@@ -65,7 +64,7 @@ export function refer(
     case 'label':
       return labelled(way.noun, way.label, context, random)
     case 'place':
-      return [word(placed(way, context, manner, random))]
+      return [word(placed(way, context, persona.register, random))]
     case 'extreme':
       return [word(extreme(way, context, random))]
   }
@@ -168,7 +167,7 @@ function labelled(
 function placed(
   { noun, place, of }: Extract<Way, { how: 'place' }>,
   { adjacent, ahead, repeated }: ReferenceContext,
-  { register }: Manner,
+  register: Register,
   random: SeededRandom,
 ): string {
   // Who has said "the third" does not call it the last then.

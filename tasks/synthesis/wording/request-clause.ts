@@ -4,7 +4,6 @@ import type { Node } from '../graph.js'
 import { itemAt } from '../item-at.js'
 import { clauseWithout } from './clause-without-value.js'
 import { singular } from './english.js'
-import type { Manner } from './persona.js'
 import { contextOf } from './reference-context.js'
 import { refer } from './reference-words.js'
 import type { Ask, Moment } from './speech.js'
@@ -16,7 +15,7 @@ import { type SaidValue, type Slot, sayValue } from './value-words.js'
  * One ask of a turn as an imperative clause, in spans: every value said or referred to, except one that is withheld.
  * @returns `undefined` when none of the tool's clauses can carry it
  */
-export function clauseOf(asks: readonly Ask[], index: number, manner: Manner, moment: Moment): TextSpan[] | undefined {
+export function clauseOf(asks: readonly Ask[], index: number, moment: Moment): TextSpan[] | undefined {
   const ask = itemAt(asks, index)
   const earlier = asks.slice(0, index)
   const { args, withheld } = ask
@@ -30,7 +29,7 @@ export function clauseOf(asks: readonly Ask[], index: number, manner: Manner, mo
     const template = withChoices(clause, (words) => moment.random.pick(words))
     if (isAsItWas(template, ask, earlier, moment)) continue
     const resolved = sayable(template, Object.keys(args), withheld)
-    const spans = resolved === undefined ? undefined : filled(resolved, ask, earlier, manner, moment)
+    const spans = resolved === undefined ? undefined : filled(resolved, ask, earlier, moment)
     if (spans) return spans
   }
   return undefined
@@ -85,13 +84,7 @@ const COUNTED =
   /^ (shares|pieces|packs|bags|nights|points|stars|minutes|times|occurrences|portions|dates|days|lines|bytes|copies)\b/
 
 /** Fills a clause from left to right. */
-function filled(
-  template: string,
-  ask: Ask,
-  earlier: readonly Ask[],
-  manner: Manner,
-  moment: Moment,
-): TextSpan[] | undefined {
+function filled(template: string, ask: Ask, earlier: readonly Ask[], moment: Moment): TextSpan[] | undefined {
   const meantAlike = [...ask.references.values()].filter(({ how }) => how === 'only').map(({ noun }) => noun)
   // "Move 40 from that account to that account" would mean nothing.
   if (new Set(meantAlike).size < meantAlike.length) return undefined
@@ -109,47 +102,30 @@ function filled(
     const slot = { before, after: parts[i + 2] ?? '' }
     const way = ask.references.get(field)
     if (way && way.how !== 'value') {
-      if (/["(]$/.test(before)) return undefined
       const bare = withoutApposition(before)
-      if (/(?:^| )(the|a|an|my|our|each|all) $/.test(bare)) return undefined
+      if (/["(]$/.test(before) || /(?:^| )(the|a|an|my|our|each|all) $/.test(bare)) return undefined
       const context = contextOf(ask, field, way, earlier, moment)
       // "Add it to it" would mean nothing either.
-      const isFree =
-        !BESIDE_ANOTHER.test(bare) && !spans.concat(word(bare)).some(({ text }) => HOLDS_PRONOUN.test(text))
-      const words = refer(
-        way,
-        { ...context, named: context.named && isFree },
-        { ...slot, before: bare },
-        manner,
-        moment.random,
-      )
-      spans.push(
-        ...owning(
-          bare,
-          words.map((span) => ({ ...span, refers: place })),
-        ),
-      )
+      const isFree = !BESIDE_ANOTHER.test(bare) && ![...spans, word(bare)].some(({ text }) => HOLDS_PRONOUN.test(text))
+      const named = context.named && isFree
+      const words = refer(way, { ...context, named }, { ...slot, before: bare }, moment)
+      const refers = words.map((span) => ({ ...span, refers: place }))
+      spans.push(...owning(bare, refers))
       continue
     }
-    const said = sayArgument(ask, field, slot, manner, moment)
+    const said = sayArgument(ask, field, slot, moment)
     spans.push(word(withArticleFor(said.phrase, said.before)), { text: said.phrase, fixed: true, gives: place })
   }
   return spans
 }
 
-function sayArgument(
-  { environment, tool, args }: Ask,
-  field: string,
-  slot: Slot,
-  manner: Manner,
-  moment: Moment,
-): SaidValue {
+function sayArgument({ environment, tool, args }: Ask, field: string, slot: Slot, moment: Moment): SaidValue {
   const schema = tool.input.shape[field] as z.ZodType
   const { entity } = meaningOf(schema)
   const kind = entity === undefined ? undefined : environment.entities[entity]
   if (kind?.sayable && kind.article)
     return { phrase: String(args[field]).replaceAll('-', ' '), before: `${slot.before}the ` }
-  return sayValue(itemAt(args, field), schema, slot, manner, moment)
+  return sayValue(itemAt(args, field), schema, slot, moment)
 }
 
 /** Nobody says "between that file and it". */

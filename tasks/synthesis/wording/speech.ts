@@ -65,31 +65,3 @@ export interface Mentioned {
   readonly at: number
   readonly words: string
 }
-
-/** Puts conversations into words. All methods are deterministic in `moment.random`; `undefined`: there is no way to say it. */
-export interface Speech {
-  /** A user turn that asks for everything in `asks`, in order. */
-  request(asks: readonly Ask[], moment: Moment): Said | undefined
-  /** A user turn that says what they are after without any detail: the assistant has to ask, or to refuse. */
-  vague(ask: Ask, moment: Moment): string | undefined
-  /** The user supplies the value that was withheld, after the assistant asked for it. */
-  supply(ask: Ask, field: string, moment: Moment): Said | undefined
-  /** After a failure, the user gives another value for one field of the same call. */
-  correct(ask: Ask, field: string, moment: Moment): Said | undefined
-  /** The assistant asks for a missing value (`field`), or for details in general. */
-  question(ask: Ask, field: string | undefined, moment: Moment): string
-  /** The assistant closes a turn in which these calls were made. */
-  report(done: readonly Done[], moment: Moment): string
-  /** The assistant says that a call failed and why, and hands the decision back. */
-  failure(ask: Ask, message: string, moment: Moment): string
-  /** The assistant says that it has no tool for what was asked, of which `ask` is the last thing. */
-  decline(moment: Moment, ask?: Ask): string
-  /** The assistant declines again, because the user insists. */
-  declineOnceMore(moment: Moment): string
-  /** The assistant declines what is left after a part was done. */
-  declineRest(moment: Moment, ask?: Ask): string
-  /** The user asks again for what was declined. */
-  insist(moment: Moment): string
-  /** The user says that what was missing is there now. */
-  bring(moment: Moment): string
-}

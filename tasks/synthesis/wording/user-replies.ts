@@ -42,7 +42,7 @@ function answer(forms: readonly string[], { tool, args }: Ask, field: string, mo
   const value = itemAt(args, field)
   const [before, after] = moment.random.pick(forms).split('#') as [string, string]
   const quote = isFreeText(value, field) ? '"' : ''
-  const said = sayValue(value, tool.input.shape[field] as z.ZodType, { before: quote, after: quote }, manner, moment)
+  const said = sayValue(value, tool.input.shape[field] as z.ZodType, { before: quote, after: quote }, moment)
   const spans: TextSpan[] = [
     word(before + quote),
     { text: said.phrase, fixed: true, gives: { ask: 0, field } },

@@ -35,7 +35,7 @@ export function request(asks: readonly Ask[], moment: Moment): Said | undefined 
     const clauses: Clause[] = []
     for (const [index, ask] of asks.entries()) {
       if (ask.silent) continue
-      const clause = clauseOf(asks, index, manner, moment)
+      const clause = clauseOf(asks, index, moment)
       if (!clause) return undefined
       clauses.push({ spans: joined(clause), looks: ask.tool.annotations.readOnly })
     }

@@ -4,7 +4,7 @@ import type { SeededRandom } from '../../../servers/kernel/index.js'
 import { itemAt } from '../item-at.js'
 import { listed } from './english.js'
 import { isChoice } from './field-words.js'
-import type { Manner } from './persona.js'
+import { type Manner, mannerOf } from './persona.js'
 import type { Moment } from './speech.js'
 
 export const MONTHS = 'January February March April May June July August September October November December'.split(' ')
@@ -36,21 +36,16 @@ export interface SaidValue {
 }
 
 /** A value in a person's words, from which exactly that value can be understood; see `denotes`. */
-export function sayValue(
-  value: Json,
-  schema: z.ZodType | undefined,
-  slot: Slot,
-  manner: Manner,
-  moment: Moment,
-): SaidValue {
+export function sayValue(value: Json, schema: z.ZodType | undefined, slot: Slot, moment: Moment): SaidValue {
   const asIs = { phrase: plainly(value), before: slot.before }
   if (slot.before.endsWith('"') || typeof value !== 'string') return asIs
   const set = /(^|[ (])$/.test(slot.before) && /^($|[ ,.;:?!)])/.test(slot.after)
   if (set && (isDate(value) || isMonth(value))) {
+    const manner = mannerOf(moment.persona)
     const said = isDate(value) ? sayDate(value, slot, manner, moment) : sayMonth(value, slot, moment)
     return manner.lower ? { ...said, phrase: said.phrase.toLowerCase() } : said
   }
-  if (set && isTime(value)) return { ...asIs, phrase: sayTime(value, manner, moment.random) }
+  if (set && isTime(value)) return { ...asIs, phrase: sayTime(value, mannerOf(moment.persona), moment.random) }
   return isChoice(schema) ? { ...asIs, phrase: value.replaceAll('_', ' ') } : asIs
 }
 

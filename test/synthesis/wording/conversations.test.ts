@@ -6,22 +6,22 @@ import type { Way } from '../../../tasks/synthesis/way.js'
 import { answerFromTemplate } from '../../../tasks/synthesis/wording/answer-from-template.js'
 import { clauseWithout } from '../../../tasks/synthesis/wording/clause-without-value.js'
 import { naturalSpeech } from '../../../tasks/synthesis/wording/natural-speech.js'
-import { drawPersona, inEnvironments, mannerOf, typed } from '../../../tasks/synthesis/wording/persona.js'
-import type { Ask } from '../../../tasks/synthesis/wording/speech.js'
-import { word } from '../../../tasks/synthesis/wording/text-span.js'
 import {
   drawOutsideTopic,
   nextOutsideTopic,
   type OutsideRequest,
   outsideRequest,
-  unsupportedRequests,
-} from '../../../tasks/synthesis/wording/unsupported-request.js'
+  outsideRequests,
+} from '../../../tasks/synthesis/wording/outside-requests.js'
+import { drawPersona, inEnvironments, mannerOf, typed } from '../../../tasks/synthesis/wording/persona.js'
+import type { Ask } from '../../../tasks/synthesis/wording/speech.js'
+import { word } from '../../../tasks/synthesis/wording/text-span.js'
 import { reasonFor } from '../../../tasks/synthesis/wording/user-phrases.js'
 import { momentOf, type Sample, samples, spelledOut } from '../../support/speech-samples.js'
 import { CATALOGUE } from '../../support/spoken-catalogue.js'
 
 const test = suite('conversations')
-const { topics: OUTSIDE_TOPICS } = unsupportedRequests()
+const { topics: OUTSIDE_TOPICS } = outsideRequests()
 const SAMPLES = samples(2)
 
 test('are led by somebody whose work brings them there, and by anybody where nobody works', () => {

@@ -8,7 +8,7 @@ import { ref, seededRandom } from '../../../servers/kernel/index.js'
 import { socialMedia } from '../../../servers/social_media/index.js'
 import { waysToRefer } from '../../../tasks/synthesis/making/references.js'
 import { compared } from '../../../tasks/synthesis/resolving/superlatives.js'
-import { drawPersona, mannerOf } from '../../../tasks/synthesis/wording/persona.js'
+import { drawPersona } from '../../../tasks/synthesis/wording/persona.js'
 import { refer } from '../../../tasks/synthesis/wording/reference-words.js'
 import { textOf } from '../../../tasks/synthesis/wording/text-span.js'
 
@@ -107,7 +107,7 @@ test('say of stars how many there are, so that the listener finds the row', () =
   } as const
   const said = Array.from({ length: 60 }, (_, i) => {
     const random = seededRandom(i)
-    const words = refer(way, context, { before: 'book ', after: '' }, mannerOf(drawPersona(random)), random)
+    const words = refer(way, context, { before: 'book ', after: '' }, { persona: drawPersona(random), random })
     return textOf(words)
   })
   assert.ok(said.includes('the hotel with the most stars'))

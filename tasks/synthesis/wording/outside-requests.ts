@@ -31,14 +31,12 @@ export type OutsideTopic = z.output<typeof schema>['topics'][number]
  * Returns requests that no tool serves and that cannot be answered from memory. They are close to what the tools of an environment are for,
  * or about current events. General knowledge is not among them, because an assistant without tools could answer it.
  */
-export const unsupportedRequests = phraseLists('unsupported-requests', schema)
+export const outsideRequests = phraseLists('outside-requests', schema)
 
 /** A topic among those that belong to one of these environments or to none. */
 export const drawOutsideTopic = (environments: ReadonlySet<string>, random: SeededRandom): OutsideTopic =>
   random.pick(
-    unsupportedRequests().topics.filter(
-      ({ environment }) => environment === undefined || environments.has(environment),
-    ),
+    outsideRequests().topics.filter(({ environment }) => environment === undefined || environments.has(environment)),
   )
 
 /**
@@ -52,7 +50,7 @@ export function nextOutsideTopic(
   random: SeededRandom,
 ): OutsideTopic {
   const [first] = earlier as readonly [OutsideTopic, ...OutsideTopic[]]
-  const others = unsupportedRequests().topics.filter(
+  const others = outsideRequests().topics.filter(
     (topic) => topic.environment === first.environment && !earlier.includes(topic) && isOpen(topic),
   )
   return others.length === 0 ? first : random.pick(others)
@@ -72,7 +70,7 @@ export function outsideRequest(
   moment: Moment,
 ): { readonly request: OutsideRequest; readonly text: string } | undefined {
   const { persona, random, turn } = moment
-  const { places } = unsupportedRequests()
+  const { places } = outsideRequests()
   const left = requests.filter((request) => !earlier.has(request))
   if (left.length === 0) return undefined
   const isPair = random.chance(TWO_AT_ONCE)
