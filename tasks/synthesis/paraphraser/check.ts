@@ -19,30 +19,20 @@ export function problemsIn(words: readonly TurnWords[], brief: Brief): Problem[]
   if (words.length !== brief.turns.length)
     return [{ kind: 'wrong_turns', detail: `there are ${brief.turns.length} turns, and the reply has ${words.length}` }]
   const problems = words.flatMap((turn, i) => {
-    const say = (kind: Objection, detail: string): Problem => ({
-      kind,
-      detail: `turn ${i + 1}: ${detail}`.slice(0, 300),
-    })
-    const of = itemAt(brief.turns, i)
-    const user = formOf(turn.user, of.user, LENGTH.userExtra).map(([kind, detail]) =>
-      say(kind, `the user's words ${detail}`),
-    )
-    const answer = formOf(turn.assistant, of.assistant, LENGTH.assistantExtra).map(([kind, detail]) =>
-      say(kind, `the assistant's words ${detail}`),
-    )
+    const draft = itemAt(brief.turns, i)
+    const form = [...formOf('user', turn, draft), ...formOf('assistant', turn, draft)]
     // What has no proper form, or no end, is not looked into.
-    if (user.length + answer.length > 0) return [...user, ...answer]
-    return [...objectionsToUser(turn.user, of, brief), ...objectionsToAnswer(turn, of, brief)].map(([kind, detail]) =>
-      say(kind, detail),
-    )
+    const findings =
+      form.length > 0 ? form : [...objectionsToUser(turn.user, draft, brief), ...objectionsToAnswer(turn, draft, brief)]
+    return findings.map(([kind, detail]) => ({ kind, detail: `turn ${i + 1}: ${detail}`.slice(0, 300) }))
   })
   if (problems.length === 0 && isUnchanged(words, brief))
     return [{ kind: 'unchanged', detail: 'the words are those of the draft' }]
   return problems.slice(0, MOST_PROBLEMS)
 }
 
-/** Largest length of a text in characters: `draft * factor + extra`. */
-const LENGTH = { factor: 3, userExtra: 160, assistantExtra: 240, most: 4000 } as const
+/** Largest length of a text in characters: that of the draft times the factor, and more for each speaker. */
+const LENGTH = { factor: 3, user: 160, assistant: 240, most: 4000 } as const
 
 type Finding = readonly [Objection, string]
 
@@ -54,18 +44,20 @@ const MARKUP =
 const OUT_OF_CHARACTER =
   /\bas an? (?:ai|artificial|large language|language) ?(?:model|assistant|intelligence)?\b|\blanguage model\b|\b(?:paraphras|rephras|rewrit)\w*/i
 
-function formOf(text: string, draft: string, extra: number): Finding[] {
+function formOf(who: 'user' | 'assistant', words: TurnWords, turn: TurnBrief): Finding[] {
+  const [text, draft] = [words[who], turn[who]]
+  const say = (kind: Objection, detail: string): Finding => [kind, `the ${who}'s words ${detail}`]
+  const most = Math.min(draft.length * LENGTH.factor + LENGTH[who], LENGTH.most)
+  if (!/[\p{L}\p{N}]/u.test(text)) return [say('too_short', 'are empty')]
+  if (text.length > most) return [say('too_long', `have ${text.length} characters, and at most ${most} are wanted`)]
   const findings: Finding[] = []
-  const most = Math.min(draft.length * LENGTH.factor + extra, LENGTH.most)
-  if (!/[\p{L}\p{N}]/u.test(text)) return [['too_short', 'are empty']]
-  if (text.length > most) return [['too_long', `have ${text.length} characters, and at most ${most} are wanted`]]
-  if (ODD.test(text)) findings.push(['odd_characters', 'hold control or invisible characters'])
+  if (ODD.test(text)) findings.push(say('odd_characters', 'hold control or invisible characters'))
   const foreign = [...text.matchAll(FOREIGN)].find(([letter]) => !draft.includes(letter))
-  if (foreign) findings.push(['odd_characters', `hold the letter ${foreign[0]}, which is not of the draft's script`])
+  if (foreign) findings.push(say('odd_characters', `hold the letter ${foreign[0]}, which is not of the draft's script`))
   const markup = [...text.matchAll(MARKUP)].find(([mark]) => !draft.includes(mark))
-  if (markup) findings.push(['markup', `hold the markup ${JSON.stringify(markup[0].slice(0, 40))}`])
+  if (markup) findings.push(say('markup', `hold the markup ${JSON.stringify(markup[0].slice(0, 40))}`))
   if (OUT_OF_CHARACTER.test(text) && !OUT_OF_CHARACTER.test(draft))
-    findings.push(['out_of_character', 'speak of the one who writes them'])
+    findings.push(say('out_of_character', 'speak of the one who writes them'))
   return findings
 }
 

@@ -11,7 +11,6 @@ import {
 } from '../../../rollout/chat/index.js'
 import { deriveSeed, type Environment } from '../../../servers/kernel/index.js'
 import type { Example } from '../../dataset/example.js'
-import type { Register } from '../wording/speech.js'
 import { type Brief, briefOf } from './brief.js'
 import { type Cache, type Finished, openCache } from './cache.js'
 import { problemsIn, type TurnWords } from './check.js'
@@ -31,8 +30,6 @@ export interface ParaphraserOptions {
 }
 
 export interface RephraseContext {
-  /** How the user writes. */
-  readonly register?: Register
   /** Reference date, YYYY-MM-DD. */
   readonly today: string
   readonly signal: AbortSignal
@@ -116,7 +113,7 @@ function paraphraserOf(
   const ask = async (
     example: Example,
     brief: Brief,
-    { today, register }: RephraseContext,
+    { today }: RephraseContext,
     signal: AbortSignal,
   ): Promise<Made> => {
     const problems: Problem[] = []
@@ -132,7 +129,7 @@ function paraphraserOf(
     }
     while (replies < limits.replies && failures < limits.failures) {
       signal.throwIfAborted()
-      const prompt = promptFor(example, brief, register, last)
+      const prompt = promptFor(example, brief, last)
       const seed = deriveSeed('prove/teacher/1', Number.parseInt(example.task.id.slice(0, 8), 16), replies) % 2 ** 31
       const asking = { ...prompt, maxTokens: limits.replyTokens, seed, temperature: TEMPERATURE, form: REPLY_FORM }
       const reply = await chat.ask(asking, signal)

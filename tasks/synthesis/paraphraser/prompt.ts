@@ -1,5 +1,4 @@
 import type { Example } from '../../dataset/example.js'
-import type { Register } from '../wording/speech.js'
 import type { Brief } from './brief.js'
 import type { Problem } from './errors.js'
 
@@ -15,22 +14,13 @@ Rules:
 - Plain text in the language of the draft: no lists, no markup, no labels such as "User:".
 - Answer with JSON alone: {"turns":[{"user":"...","assistant":"..."}]}, one object per turn.`
 
-const REGISTERS: Readonly<Record<Register, string>> = {
-  terse: 'types as few words as possible',
-  plain: 'writes plainly',
-  polite: 'is polite',
-  chatty: 'is chatty and informal',
-}
-
 /**
  * Returns the prompt for an example. It omits keys that the conversation never mentions, so that the model cannot repeat them.
- * @param register  how the user writes, in addition to the role
  * @param complaints  objections to the previous reply, empty at first
  */
 export function promptFor(
   { persona }: Example,
   brief: Brief,
-  register: Register | undefined,
   complaints: readonly Problem[],
 ): { system: string; user: string } {
   const turns = brief.turns.map((turn, i) => ({
@@ -42,11 +32,7 @@ export function promptFor(
     },
     assistant: { draft: turn.assistant, ...texts('keep', turn.reports) },
   }))
-  const lines = [
-    `Today is ${brief.today}. The person is ${persona}${register ? ` and ${REGISTERS[register]}` : ''}.`,
-    'The draft:',
-    JSON.stringify({ turns }, null, 1),
-  ]
+  const lines = [`Today is ${brief.today}. The person is ${persona}.`, 'The draft:', JSON.stringify({ turns }, null, 1)]
   if (complaints.length > 0) {
     lines.push('Your last answer could not be used:', ...complaints.map(({ detail }) => `- ${detail}`), 'Try again.')
   }
