@@ -41,7 +41,7 @@ test('the documented names of published files are those of the code', () => {
     ({ role, name, inStep }) =>
       `| \`${role}\` | ${inStep === null ? 'written by the coordinator' : `\`${inStep}\``} | \`${name}\` |`,
   )
-  assert.equal(rowsUnder('Getting a snapshot'), expected)
+  assert.equal(rowsUnder('Artifact exchange'), expected)
 })
 
 test('every stream, topic, envelope kind and file role is documented', () => {
