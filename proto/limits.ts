@@ -3,7 +3,7 @@ export type LimitUnit = 'B' | 'count' | 'tokens' | 'ms' | 'nats' | 'per minute' 
 export interface Limit {
   readonly value: number
   readonly unit: LimitUnit
-  /** What the limit bounds, for readers of the documentation. */
+  /** Names what the limit bounds, for readers of the documentation. */
   readonly meaning: string
 }
 
