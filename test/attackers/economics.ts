@@ -126,7 +126,8 @@ export function economicsTable(rows: readonly Economy[]): string {
 /** Returns the table of docs/explain/attackers.md: runs with a calibration, which audit every group before they train on it. */
 export function economicsMarkdown(rows: readonly Economy[]): string {
   const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`
-  const columns = ROWS.filter(([head]) => head !== 'checked before training' && head !== 'bad ones trained on')
+  const omitted = ['checked before training', 'bad ones trained on', 'audited']
+  const columns = ROWS.filter(([head]) => !omitted.includes(head))
   return [
     line(columns.map(([head]) => head)),
     line(columns.map((_, i) => (i < 1 ? '---' : '---:'))),
