@@ -33,7 +33,7 @@ const BENCHES = {
   },
   rollout: { about: "groups on one CPU thread, compared with llama.cpp's server", packages: ['node-llama-cpp'] },
   round: {
-    about: 'a round of the swarm, compared with the same work in one process',
+    about: 'a round of the swarm, compared with the same work in one process (PROVE_BENCH_VERSIONS)',
     packages: ['node-llama-cpp', 'libp2p'],
   },
   snapshot: { about: 'adapter downloads from several peers', packages: ['libp2p', '@libp2p/noise', '@libp2p/yamux'] },

@@ -150,7 +150,7 @@ export interface RunAuditorParts extends Omit<AuditorParts, 'service'> {
   readonly packageFolder: string
   /** Path of the base model. */
   readonly base: string
-  /** `trainer.json`, which must exist when the first group arrives. */
+  /** `trainer.json`, which must exist at the first audit, and when the process is started before it. */
   readonly trainerConfig: string
   /** Ranks of the audit process. */
   readonly processes: number
@@ -162,10 +162,10 @@ export interface RunAuditorParts extends Omit<AuditorParts, 'service'> {
 const TIMEOUT_MS = 10 * 60_000
 const MAX_FAILURES = 3
 
-/** Opens the auditor of a run with its process; null for a run without a calibration, which is logged. */
+/** Opens the auditor of a run with its process, see `AuditProcess.start`; null for a run without a calibration, which is logged. */
 export async function openRunAuditor(
   parts: RunAuditorParts,
-): Promise<{ readonly auditor: Auditor; close(): Promise<void> } | null> {
+): Promise<{ readonly auditor: Auditor; start(): void; close(): Promise<void> } | null> {
   const { python, packageFolder, base, trainerConfig, processes, logger, ...rest } = parts
   if (rest.calibrations.size === 0) {
     logger.warn('no calibration is configured: this run does not check whether tokens were sampled from the policy')
@@ -175,5 +175,5 @@ export async function openRunAuditor(
   const files = { python, packageFolder, jobs, base, config: trainerConfig, processes }
   const process = createAuditProcess({ ...files, maxFailures: MAX_FAILURES, timeoutMs: TIMEOUT_MS }, logger)
   const auditor = await createAuditor({ ...rest, service: { ...parts.service, process } })
-  return { auditor, close: () => process.close() }
+  return { auditor, start: () => process.start(), close: () => process.close() }
 }

@@ -29,6 +29,8 @@ export type AuditOutcome = { readonly kind: 'audited' } | ({ readonly kind: 'ref
 
 /** The process that answers audits, or its ranks: `prove_trainer --audits`, started when needed and restarted when it dies. */
 export interface AuditProcess {
+  /** Starts the process before its first audit, because a start takes longer than an audit. The settings file must exist. */
+  start(): void
   /**
    * Waits for the outcome of an audit in the job directory. Idempotent.
    * @throws TrainerError when there will be no answer; the signal's reason
@@ -92,6 +94,7 @@ export function createAuditProcess(options: AuditProcessOptions, log: Logger): A
   }
 
   return {
+    start: () => child.start(),
     async outcome(auditId, caller) {
       const signal = AbortSignal.any([caller, stopping.signal])
       const deadline = performance.now() + timeoutMs

@@ -54,6 +54,8 @@ export async function openTraining(
     )
   const trainer = createRunTrainer({ file: trainerConfig, tasks: taskSet.tasks, runtime, launch })
   await trainer.settle(configuration, signal)
+  // The first groups of a run are all audited, and would wait for this start.
+  audits?.start()
   cleanUp.add(() => trainer.close())
   return { auditor: audits?.auditor ?? null, trainer }
 }

@@ -26,7 +26,7 @@ const TASKS = 500
 /** Number of steps after which each volunteer has made the first 20 groups of its key, which are all audited. */
 const SETTLING = 5
 /** Number of measured steps. */
-const STEPS = 5
+const STEPS = Number(process.env.PROVE_BENCH_VERSIONS ?? 5)
 /** A learning rate that keeps the policy, so that both do the same work from the first step to the last. */
 const TRAINER = { seed: 0, optimizer: { lr: 0 } }
 const TIMEOUT_MS = 25 * 60_000

@@ -2,9 +2,10 @@
 
 import '../../swarm/polyfill.js'
 import { createHash } from 'node:crypto'
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import pino from 'pino'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -63,6 +64,20 @@ test('an audit process that dies is started again until it answers', async () =>
 mkdirSync(jobs + '/token-scores/a'); wait()`)
   assert.equal(await auditor.outcome('a', signal()), { kind: 'audited' })
   assert.is((await readFile(join(folder, 'starts'), 'utf8')).length, 3)
+})
+
+test('an audit process that was started early answers the first audit', async () => {
+  const auditor = await processThat(`mkdirSync(jobs + '/token-scores/a'); wait()`)
+  auditor.start()
+  const ending = signal()
+  const isStarted = (): Promise<boolean> =>
+    stat(join(folder, 'token-scores', 'a')).then(
+      () => true,
+      () => false,
+    )
+  while (!(await isStarted())) await sleep(20, undefined, { signal: ending })
+  assert.equal(await auditor.outcome('a', signal()), { kind: 'audited' })
+  assert.is((await readFile(join(folder, 'starts'), 'utf8')).length, 1)
 })
 
 test('one that only dies is given up with what it said last', async () => {

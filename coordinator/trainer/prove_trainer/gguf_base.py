@@ -90,7 +90,7 @@ class Base:
             return self.tensors[name][rows]
         tensor = self.stored[name]
         data = tensor.data[rows if isinstance(rows, slice) else rows.numpy()]
-        return torch.from_numpy(gguf.quants.dequantize(data, tensor.tensor_type).astype("float32", copy=True))
+        return _float32(gguf.quants.dequantize(data, tensor.tensor_type))
 
     def without_weights(self) -> "Base":
         """Return the base with shapes and norms only, for a policy in shards."""
@@ -214,11 +214,18 @@ def check_kind(tensor: gguf.ReaderTensor) -> None:
         ) from error
 
 
+def _float32(values: np.ndarray) -> torch.Tensor:
+    """
+    Return a copy in torch's own memory. Where numpy's memory begins differs between processes, and products of small
+    matrices may differ with it in the last bit.
+    """
+    return torch.tensor(values, dtype=torch.float32)
+
+
 def dequantised(tensor: gguf.ReaderTensor) -> torch.Tensor:
     """Return the values of a tensor as float32. Raises TrainerError `base_unsupported`, `base_invalid`."""
     check_kind(tensor)
-    values = gguf.quants.dequantize(tensor.data, tensor.tensor_type)
-    weight = torch.from_numpy(values.astype("float32", copy=True))
+    weight = _float32(gguf.quants.dequantize(tensor.data, tensor.tensor_type))
     if not torch.isfinite(weight).all():
         raise TrainerError("base_invalid", f"{tensor.name} contains a weight that is not finite")
     return weight

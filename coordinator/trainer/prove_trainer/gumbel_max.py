@@ -38,8 +38,11 @@ def draw_states(draws: torch.Tensor) -> torch.Tensor:
     return _absorbed(seeds.to(torch.int32), _block(positions))
 
 
-def noise(states: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
-    """Return the noise of each token under its draw, [N] float64. `states` [N] int32, `tokens` [N] int64."""
+def noise_words(states: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
+    """
+    Return the hash of each token under its draw, [N] int32: a 32-bit word whose value without a sign grows with the
+    noise. `states` [N] int32, `tokens` [N] int64; both may have the shapes of a broadcast.
+    """
     h = _absorbed(states, _block(tokens))
     h ^= 8  # bytes hashed
     h ^= _shifted(h, 16)
@@ -47,8 +50,20 @@ def noise(states: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
     h ^= _shifted(h, 13)
     h *= _signed(0xC2B2AE35)
     h ^= _shifted(h, 16)
-    words = h.to(torch.int64).bitwise_and_(0xFFFFFFFF)
+    return h
+
+
+def noise(states: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
+    """Return the noise of each token under its draw, [N] float64. `states` [N] int32, `tokens` [N] int64."""
+    words = noise_words(states, tokens).to(torch.int64).bitwise_and_(0xFFFFFFFF)
     return words.double().add_(0.5).div_(2**32).log_().neg_().log_().neg_()
+
+
+def exceeds(words: torch.Tensor, limit: float) -> torch.Tensor:
+    """Return which words give more noise than `limit`, a positive number. Some that give slightly less are included."""
+    # Without a sign, they are the largest words: with one, the negative numbers next to zero.
+    count = math.ceil(-(2**32) * math.expm1(-math.exp(-limit))) + 1
+    return (words < 0) & (words >= -count)
 
 
 LARGEST_NOISE = -math.log(-math.log((2**32 - 0.5) / 2**32))

@@ -148,10 +148,13 @@ def _without_numbers(policy: Policy) -> list[torch.Tensor]:
 
 
 def _rollout(length: int) -> Pack:
-    """Return one rollout in which every 32nd token was sampled: the others are prompt and tool results."""
+    """
+    Return one rollout in which every 32nd token was sampled: the others are prompt and tool results. All are read, as
+    where nearly all were sampled.
+    """
     ids = torch.zeros(1, length, dtype=torch.int64)
     sampled, none = ids[0, ::32].clone(), torch.zeros(length // 32)
-    return Pack(ids, ids, (Segment(0, 0, (length,)),), sampled, sampled, none, none, sampled, ())
+    return Pack(ids, ids, (Segment(0, 0, (length,)),), sampled, ids[0], sampled, none, none, sampled, ())
 
 
 class _Peak(TorchDispatchMode):

@@ -2,18 +2,17 @@
 
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
-from types import MethodType
 from typing import cast
 
 import torch
 from peft import LoraConfig, PeftModel, get_peft_model
-from peft.tuners.lora.layer import Linear
 from torch import nn
 from torch.nn.functional import scaled_dot_product_attention
 from transformers import Qwen3ForCausalLM
 from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
 
 from .config import LoraSettings
+from .fused import fuse
 from .gguf_base import HALVES, Base, build_model
 from .head import log_probabilities
 from .packing import Pack, Segment
@@ -47,20 +46,24 @@ def segment_attention(
     parts = []
     before = kept.before(cast("int", module.layer_idx)) if kept else []
 
-    def attend(at: int, end: int, key: torch.Tensor, value: torch.Tensor, mask: torch.Tensor | None) -> None:
+    def attend(segment: Segment, at: int, end: int, keys: torch.Tensor, values: torch.Tensor) -> None:
         # Autocast would convert the types, but a mask that is a rule needs equal types before autocast applies.
-        kind = value.dtype
-        parts.append(
-            scaled_dot_product_attention(
-                query[:, :, at:end].to(kind),
-                key.to(kind),
-                value,
-                attn_mask=mask,
-                is_causal=mask is None,
-                scale=scaling,
-                enable_gqa=True,
+        kind = values.dtype
+        earlier = keys.shape[2] - (end - at)
+        for top, bottom in segment.blocks(end - at, query.device):
+            seen = earlier + bottom
+            mask = segment.mask(bottom - top, seen, query.device)
+            parts.append(
+                scaled_dot_product_attention(
+                    query[:, :, at + top : at + bottom].to(kind),
+                    keys[:, :, :seen].to(kind),
+                    values[:, :, :seen],
+                    attn_mask=mask,
+                    is_causal=mask is None,
+                    scale=scaling,
+                    enable_gqa=True,
+                )
             )
-        )
 
     for segment in segments:
         at, end = segment.start, segment.start + segment.prefix
@@ -68,16 +71,15 @@ def segment_attention(
         if segment.apart:
             prefix_key, prefix_value = [pair[0] for pair in before], [pair[1] for pair in before]
         if segment.prefix:
-            attend(at, end, prefix_key[0], prefix_value[0], None)
+            attend(segment, at, end, prefix_key[0], prefix_value[0])
         for length in segment.branches:
             at, end = end, end + length
             if length == 0:
                 continue
-            mask = segment.mask(length, query.device)
             own_key, own_value = key[:, :, at:end], value[:, :, at:end]
-            if mask is not None:
+            if segment.before:
                 own_key, own_value = torch.cat([*prefix_key, own_key], 2), torch.cat([*prefix_value, own_value], 2)
-            attend(at, end, own_key, own_value, mask)
+            attend(segment, at, end, own_key, own_value)
     if kept:
         kept.note(cast("int", module.layer_idx), key, value)
     return torch.cat(parts, 2).transpose(1, 2), None
@@ -99,38 +101,12 @@ def lora_config(settings: LoraSettings, base_name: str | None, revision: str | N
     )
 
 
-def fuse_lora(model: PeftModel) -> None:
-    """
-    Replace the forward of PEFT's plain LoRA layers by one addmm: the same sum, without two passes over the layer's
-    output, which are a tenth of a step of a small model on a CPU. The layers keep PEFT's parameters, switches and
-    file format.
-    """
-
-    def weight_of(modules: nn.Module, name: str) -> torch.Tensor:
-        return cast("nn.Linear", cast("nn.ModuleDict", modules)[name]).weight
-
-    def forward(layer: Linear, x: torch.Tensor, *_: object, **__: object) -> torch.Tensor:
-        out = layer.base_layer(x)
-        if layer.disable_adapters:
-            return out
-        (name,) = layer.active_adapters
-        inner = nn.functional.linear(x, weight_of(layer.lora_A, name)).flatten(0, -2)
-        weight = weight_of(layer.lora_B, name)
-        if torch.is_autocast_enabled(x.device.type):
-            weight = weight.to(inner.dtype)
-        return torch.addmm(out.flatten(0, -2), inner, weight.T, alpha=layer.scaling[name]).view_as(out)
-
-    for module in model.modules():
-        if isinstance(module, Linear):
-            module.forward = MethodType(forward, module)
-
-
 class Policy(nn.Module):
     """A PEFT model that maps the tokens of a pack to log-probabilities."""
 
     def __init__(self, model: PeftModel, precision: str) -> None:
         super().__init__()
-        fuse_lora(model)
+        fuse(model.get_base_model())
         self.model = model
         self.precision = precision
         self._checkpointing = False
@@ -195,7 +171,7 @@ class Policy(nn.Module):
         return states if scaling == 1.0 else states / scaling, causal.lm_head.weight
 
     def pass_over(self, pack: Pack, kept: KeptPrompt | None = None) -> torch.Tensor:
-        """Return the last layer's output for each token of the pack, [1, L, hidden]."""
+        """Return the last layer's output, [1, L, hidden]. Only the rows that the pack reads have a meaning."""
         causal = cast("Qwen3ForCausalLM", self.model.get_base_model())
         half = HALVES.get(self.precision)
         with torch.autocast(pack.ids.device.type, dtype=half, enabled=half is not None):
@@ -205,6 +181,7 @@ class Policy(nn.Module):
                 position_ids=pack.positions,
                 segments=pack.segments,
                 kept=kept,
+                read=pack.read,
                 use_cache=False,
             ).last_hidden_state
 

@@ -74,7 +74,7 @@ def pieces_of(prompt: torch.Tensor, budget: int) -> list[Pack]:
         length = ids.shape[1]
         positions = torch.arange(at, at + length)[None]
         segment = Segment(0, 0, (length,), apart=at)
-        packs.append(Pack(ids, positions, (segment,), nothing, nothing, none, none, nothing, ()))
+        packs.append(Pack(ids, positions, (segment,), nothing, nothing, nothing, none, none, nothing, ()))
     return packs
 
 

@@ -11,7 +11,7 @@ import torch
 
 from .batch import Rollout
 from .draws import join_draws
-from .gumbel_max import LARGEST_NOISE, draw_states, noise
+from .gumbel_max import LARGEST_NOISE, draw_states, exceeds, noise, noise_words
 from .head import head_logits
 from .limits import AUDIT_CHUNK_ELEMENTS, ROUNDING
 from .packing import Pack, make_packs, share_out
@@ -28,34 +28,48 @@ TOKEN_SCORES = {
 TokenScores = dict[str, np.ndarray]  # by the names of TOKEN_SCORES
 
 
+# A token is the sample by a likely logit or by a rare noise. Noise above this is rare: one token in 22,000 has it.
+RARE_NOISE = 10.0
+# Of a bound that is computed in float32, more than its rounding.
+_ROUNDED = 1e-3
+
+
 def logit_error(logits: torch.Tensor, targets: torch.Tensor, draws: torch.Tensor) -> torch.Tensor:
     """
     Return the minimal error (nats) of any logit with which each draw selects its token: half of the distance from the
     token's logit + noise to the largest one. 0 when the draw selects the token.
 
-    `logits` [T, V] float64, `targets` [T] int64, `draws` [T, 2] int64: seed and position; returns [T] float64.
+    `logits` [T, V], `targets` [T] int64, `draws` [T, 2] int64: seed and position; returns [T] float64.
     """
     states = draw_states(draws)
     rows = torch.arange(len(targets), device=logits.device)
 
     def scores(rows: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
-        return logits[rows, tokens] + noise(states[rows], tokens)
+        return logits[rows, tokens].double() + noise(states[rows], tokens)
 
     own = scores(rows, targets)
     best = torch.maximum(own, scores(rows, logits.argmax(1)))
-    # Few tokens are likely enough to be selected under any noise.
-    rows, tokens = (logits + LARGEST_NOISE > best[:, None]).nonzero(as_tuple=True)
+    # Of all other tokens, only those that may have a better score: the noise of most need not be computed.
+    needed = (best - _ROUNDED).to(logits.dtype)[:, None]
+    words = noise_words(states[:, None], torch.arange(logits.shape[1], device=logits.device)[None])
+    likely = logits > needed - RARE_NOISE
+    rare = exceeds(words, RARE_NOISE).logical_and_(logits > needed - LARGEST_NOISE)
+    rows, tokens = likely.logical_or_(rare).nonzero(as_tuple=True)
     best = best.scatter_reduce(0, rows, scores(rows, tokens), "amax")
     behind = best - own
     return torch.where(behind > ROUNDING, behind / 2, torch.zeros_like(own))
 
 
 def _chunk_scores(logits: torch.Tensor, targets: torch.Tensor, draws: torch.Tensor) -> dict[str, torch.Tensor]:
-    logits = logits.double()
-    logp = logits.log_softmax(1)
+    """`logits` [T, V] float32. Sums over the vocabulary are in float64."""
+    most = logits.amax(1, keepdim=True)
+    own = (logits.gather(1, targets[:, None]) - most)[:, 0].double()
+    weights = (logits - most).exp_()
+    total = weights.sum(1, dtype=torch.float64)
+    squares = weights.square_().sum(1, dtype=torch.float64)
     return {
-        "logp": logp.gather(1, targets[:, None])[:, 0],
-        "expected_mismatch": 1 - (2 * logp).exp().sum(1),
+        "logp": own - total.log(),
+        "expected_mismatch": 1 - squares / total.square(),
         "logit_error": logit_error(logits, targets, draws),
     }
 

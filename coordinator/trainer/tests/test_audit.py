@@ -17,7 +17,7 @@ from prove_trainer.gguf_base import build_model
 from prove_trainer.gguf_lora import write_gguf_lora
 from prove_trainer.gumbel_max import draw_states, noise
 from prove_trainer.jobs import sha256_file
-from prove_trainer.token_scores import TOKEN_SCORES, audit_rollouts, logit_error
+from prove_trainer.token_scores import RARE_NOISE, TOKEN_SCORES, audit_rollouts, logit_error
 from safetensors.numpy import load_file
 from safetensors.numpy import save as save_safetensors
 from test_process import DEADLINE, Process
@@ -131,6 +131,22 @@ def test_a_repair_forgives_near_ties_and_nothing_where_the_policy_was_sure():
     sure = torch.tensor([[90.0, 0.0, 0.0]], dtype=torch.float64)
     assert logit_error(sure, second, draws).item() > 30
     assert logit_error(sure, first, draws).item() == 0
+
+
+def test_a_sample_by_rare_noise_of_an_unlikely_token_is_found():
+    """Noise above 10 selects a token against one whose logit is much larger."""
+    rng = np.random.default_rng(4)
+    draws = torch.from_numpy(fixtures.turn_draws(rng, 4_000))
+    logits = torch.full((len(draws), 60), -6.0)
+    logits[:, 0] = 0
+    every = scores(logits.double(), draws)
+    samples = every.argmax(1)
+    rare = (every - logits).amax(1) > RARE_NOISE
+    assert (rare & (samples > 0)).sum() > 3
+    assert logit_error(logits, samples, draws).max() == 0
+    likeliest = torch.zeros_like(samples)
+    expected = (every.amax(1) - every[:, 0]) / 2
+    assert torch.equal(logit_error(logits, likeliest, draws), expected.where(expected > 1e-9, 0))
 
 
 def test_near_ties_are_as_dense_as_the_expected_mismatch():

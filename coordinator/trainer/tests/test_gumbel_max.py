@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from prove_trainer.gumbel_max import LARGEST_NOISE, draw_states, noise
+from prove_trainer.gumbel_max import LARGEST_NOISE, draw_states, exceeds, noise, noise_words
 
 VECTORS = json.loads((Path(__file__).parents[3] / "test" / "fixtures" / "draws.json").read_text(encoding="utf-8"))
 
@@ -84,3 +84,13 @@ def test_draws_select_each_token_as_often_as_it_is_likely():
     counts = torch.bincount((p.log() + every).argmax(1), minlength=4)
     chi_square = ((counts - len(draws) * p) ** 2 / (len(draws) * p)).sum()
     assert chi_square < 16.3  # three degrees of freedom, a chance of 0.001
+
+
+@pytest.mark.parametrize("limit", [0.5, 5.0, 10.0])
+def test_words_of_rare_noise_are_known_without_the_noise(limit):
+    tokens = torch.arange(200_000)
+    states = draw_states(torch.tensor([[5, 0]])).expand(len(tokens))
+    found, values = exceeds(noise_words(states, tokens), limit), noise(states, tokens)
+    assert found[values > limit].all()
+    assert (values[found] > limit - 1e-4).all()
+    assert found.any()

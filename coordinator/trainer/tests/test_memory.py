@@ -121,8 +121,18 @@ def test_the_rule_that_a_gpu_is_given_is_the_mask_that_a_cpu_adds():
     mask = _lower_right(5, 12, CPU)
     assert torch.equal(rule, mask == 0) and torch.equal(~rule, mask == -torch.inf)
     segment = Segment(0, 7, (5, 5))
-    assert segment.mask(5, CPU) is segment.mask(5, CPU)
-    assert Segment(0, 0, (5,)).mask(5, CPU) is None
+    for rows, columns in ((5, 12), (2, 9), (3, 12), (2, 7)):
+        mask = segment.mask(rows, columns, CPU)
+        assert torch.equal(mask, _lower_right(rows, columns, CPU))
+        assert mask.untyped_storage().data_ptr() == segment.mask(5, 12, CPU).untyped_storage().data_ptr()
+    assert Segment(0, 0, (5,)).mask(5, 5, CPU) is None
+
+
+class ByRule(Segment):
+    """Has the masks that a GPU gets."""
+
+    def mask(self, rows, columns, device):
+        return None if rows == columns else causal_lower_right(rows, columns)
 
 
 @pytest.mark.parametrize("kind", [torch.bfloat16, torch.float16])
@@ -133,7 +143,7 @@ def test_in_16_bits_the_rule_gives_what_the_mask_gives(kind):
     value = torch.randn(1, 2, 12, 8, generator=generator).to(kind)
     layer = torch.nn.Identity()
     layer.layer_idx = 0
-    by_mask, by_rule = Segment(0, 7, (5,)), Segment(0, 7, (5,), _masks={5: causal_lower_right(5, 12)})
+    by_mask, by_rule = Segment(0, 7, (5,)), ByRule(0, 7, (5,))
     with torch.autocast("cpu", dtype=kind):
         expected, found = (
             segment_attention(layer, query, key, value, None, segments=(segment,))[0] for segment in (by_mask, by_rule)

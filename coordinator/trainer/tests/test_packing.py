@@ -4,14 +4,15 @@ import fixtures
 import numpy as np
 import pytest
 import torch
+from prove_trainer import packing
 from prove_trainer.gguf_base import build_model
 from prove_trainer.packing import make_packs, make_trees, share_out, shared_prefix
 
 
-def scores(policy, rollouts, packing, budget=4096) -> torch.Tensor:
+def scores(policy, rollouts, how, budget=4096) -> torch.Tensor:
     """Log-probabilities of all loss tokens, by rollout index."""
     found = {}
-    for pack in make_packs(rollouts, packing, budget):
+    for pack in make_packs(rollouts, how, budget):
         logp, _ = policy(pack)
         for i, rollout in enumerate(pack.rollouts):
             found[rollout.index] = logp[pack.owner == i]
@@ -34,26 +35,41 @@ def policy(base):
 
 
 @pytest.mark.parametrize("budget", [1, 60, 4096])
-@pytest.mark.parametrize("packing", ["shared", "packed", "single"])
-def test_every_packing_scores_like_the_plain_forward_of_the_base(base, packing, budget):
+@pytest.mark.parametrize("how", ["shared", "packed", "single"])
+def test_every_packing_scores_like_the_plain_forward_of_the_base(base, how, budget):
     rollouts = fixtures.make_rollouts()
     fresh = fixtures.new_policy(base, fixtures.LoraSettings(rank=4, alpha=8), 0, None, None)  # B = 0: equals the base
     with torch.no_grad():
-        assert (scores(fresh, rollouts, packing, budget) - plain_scores(build_model(base), rollouts)).abs().max() < 1e-5
+        assert (scores(fresh, rollouts, how, budget) - plain_scores(build_model(base), rollouts)).abs().max() < 1e-5
 
 
 def test_a_shared_prompt_gives_the_same_logprobs_and_gradients_as_separate_forwards(policy):
     rollouts = fixtures.make_rollouts()
     results = {}
-    for packing in ("shared", "single"):
-        logp = scores(policy, rollouts, packing)
+    for how in ("shared", "single"):
+        logp = scores(policy, rollouts, how)
         (logp * torch.linspace(-1, 1, len(logp))).sum().backward()
-        results[packing] = logp.detach(), [parameter.grad.clone() for _, parameter in policy.adapter_parameters()]
+        results[how] = logp.detach(), [parameter.grad.clone() for _, parameter in policy.adapter_parameters()]
         policy.zero_grad()
     assert (results["shared"][0] - results["single"][0]).abs().max() < 1e-5
     assert max(gradient.abs().max() for gradient in results["single"][1]) > 0.1
     for shared, single in zip(results["shared"][1], results["single"][1], strict=True):
         assert (shared - single).abs().max() < 1e-4 * max(1.0, float(single.abs().max()))
+
+
+@pytest.mark.parametrize("blocks", [1, 2, 5, 16, 4096])
+@pytest.mark.parametrize("prompt", [3, 12])
+def test_attention_in_blocks_is_attention_at_once(policy, monkeypatch, blocks, prompt):
+    rollouts = fixtures.make_rollouts(groups=2, prompt=prompt)
+    found = {}
+    for rows in (blocks, 4096):
+        monkeypatch.setattr(packing, "BLOCK", rows)
+        logp = scores(policy, rollouts, "shared")
+        (logp * torch.linspace(-1, 1, len(logp))).sum().backward()
+        found[rows] = [logp.detach(), *(parameter.grad.clone() for _, parameter in policy.adapter_parameters())]
+        policy.zero_grad()
+    for some, once in zip(found[blocks], found[4096], strict=True):
+        assert (some - once).abs().max() <= 1e-5 * max(1.0, float(once.abs().max()))
 
 
 def test_sharing_computes_the_prompt_once_and_nothing_after_the_last_loss_token():
