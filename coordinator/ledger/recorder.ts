@@ -1,4 +1,5 @@
 import type { LogHead } from '../../proto/index.js'
+import type { Clock } from '../../swarm/index.js'
 import { type EventLog, MOST_BEHIND } from './chained-log.js'
 import type { Checkpoints } from './checkpoints.js'
 import { parseEvent, type RunEvent } from './events.js'
@@ -26,9 +27,17 @@ export interface Recorder {
 }
 
 export interface RecorderOptions {
+  /** Spaces the writes, see `WRITE_EVERY_MS`. Default: each write begins when the one before it has ended. */
+  readonly clock?: Pick<Clock, 'elapsedMs' | 'sleep'>
   /** Writes snapshots of the state, so that a start need not read the whole log. */
   readonly checkpoints?: Checkpoints
 }
+
+/**
+ * Least time between the beginnings of two writes. A write costs the same for many events as for one, so a busy run writes all events of
+ * this time together. After a pause, the next event is written at once.
+ */
+export const WRITE_EVERY_MS = 40
 
 /** A request to record an event. */
 interface Waiting {
@@ -37,8 +46,8 @@ interface Waiting {
 }
 
 /**
- * Opens a recorder. Requests that arrive during a write are decided when the write is over, and written together. A synced write
- * takes as long for many events as for one. Decisions need the state with all earlier events, but readers must not see events that
+ * Opens a recorder. Requests that arrive during a write are decided when the write is over, and written together (group commit). A request
+ * is answered only when its event is on disk. Decisions need the state with all earlier events, but readers must not see events that
  * are not on disk. So there are two reducers: one that includes the events being written, and one that readers see.
  *
  * @param onEvent  called after an event is on disk and applied
@@ -47,7 +56,7 @@ interface Waiting {
 export async function openRecorder(
   log: EventLog,
   onEvent: (event: RunEvent) => void,
-  { checkpoints }: RecorderOptions = {},
+  { checkpoints, clock }: RecorderOptions = {},
 ): Promise<Recorder> {
   const kept = await checkpoints?.read()
   const [state, ahead] = kept?.snapshots ?? [new RunReducer(), new RunReducer()]
@@ -79,8 +88,26 @@ export async function openRecorder(
     }
   }
 
+  let wroteAtMs = Number.NEGATIVE_INFINITY
+  /** Ends the pause before the next write. */
+  let endPause = (): void => undefined
+  let closing = false
+  const pause = async (): Promise<void> => {
+    const restMs = clock ? wroteAtMs + WRITE_EVERY_MS - clock.elapsedMs() : 0
+    if (!clock || restMs <= 0 || closing || waiting.length >= MOST_BEHIND) return
+    const over = new AbortController()
+    endPause = () => over.abort()
+    await clock.sleep(restMs, over.signal).catch(() => undefined)
+  }
+  const write = async (events: readonly RunEvent[]): Promise<void> => {
+    if (events.length === 0) return
+    if (clock) wroteAtMs = clock.elapsedMs()
+    await log.append(...events)
+  }
+
   const work = async (): Promise<void> => {
     while (waiting.length > 0) {
+      await pause()
       const turn = waiting.slice(0, MOST_BEHIND)
       waiting = waiting.slice(MOST_BEHIND)
       const decided = turn.flatMap((one) => {
@@ -89,8 +116,7 @@ export async function openRecorder(
       })
       try {
         if (broken) throw broken.why
-        const events = decided.flatMap(({ event }) => event ?? [])
-        if (events.length > 0) await log.append(...events)
+        await write(decided.flatMap(({ event }) => event ?? []))
       } catch (why) {
         broken ??= { why }
         for (const { done } of decided) done.reject(why)
@@ -115,7 +141,7 @@ export async function openRecorder(
     failure: failure.promise,
     record<E extends RunEvent>(decide: (state: RunState) => E | null): Promise<E | null> {
       const done = Promise.withResolvers<RunEvent | null>()
-      waiting.push({ decide, done })
+      if (waiting.push({ decide, done }) >= MOST_BEHIND) endPause()
       // Not synchronously: a listener may record an event before other listeners got the current one.
       working ??= Promise.resolve().then(work)
       return done.promise as Promise<E | null>
@@ -133,6 +159,8 @@ export async function openRecorder(
       return () => listeners.delete(listener)
     },
     async close() {
+      closing = true
+      endPause()
       await working
       await checkpoints?.close(state)
       await log.close()

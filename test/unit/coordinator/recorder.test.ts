@@ -3,10 +3,11 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { RunEvent } from '../../../coordinator/ledger/events.js'
-import { openRecorder, type Recorder } from '../../../coordinator/ledger/recorder.js'
+import { openRecorder, type Recorder, WRITE_EVERY_MS } from '../../../coordinator/ledger/recorder.js'
 import type { RunState } from '../../../coordinator/ledger/run-state.js'
 import { StoreError } from '../../../coordinator/ledger/store-error.js'
 import { WITHOUT_HEADS } from '../../support/memory-log.js'
+import { createMovedClock, type MovedClock } from '../../support/moved-clock.js'
 import { agreed, published } from '../../support/run-events.js'
 
 interface Slow {
@@ -19,7 +20,7 @@ interface Slow {
 }
 
 /** A recorder on a disk whose every write takes until it is told to end. */
-async function openSlow(): Promise<Slow> {
+async function openSlow(clock?: MovedClock): Promise<Slow> {
   const writes: number[][] = []
   const stated: number[] = []
   const versionOf = (event: RunEvent): number => (event as ReturnType<typeof published>).version
@@ -38,6 +39,7 @@ async function openSlow(): Promise<Slow> {
       close: async () => undefined,
     },
     (event) => stated.push(versionOf(event)),
+    clock ? { clock } : {},
   )
   return {
     recorder,
@@ -119,6 +121,74 @@ test('what could not be written is refused with all that came with it and after 
   ])
   assert.equal(stated, [])
   assert.equal(recorder.state.publications, [])
+  await recorder.close()
+})
+
+test('with a clock, events that come soon after a write are written together, and answered only then', async () => {
+  const clock = createMovedClock()
+  const { recorder, writes, stated, end } = await openSlow(clock)
+  void recorder.record(next)
+  await turn()
+  assert.equal(writes, [[0]], 'the first one is written at once')
+  await end()
+  clock.advance(WRITE_EVERY_MS / 2)
+  const answered: number[] = []
+  for (let i = 0; i < 3; i++) {
+    void recorder.record(next).then((event) => answered.push(event!.version))
+    await turn()
+  }
+  clock.advance(WRITE_EVERY_MS / 2 - 1)
+  await turn()
+  assert.equal(writes, [[0]])
+  clock.advance(1)
+  await turn()
+  assert.equal(writes, [[0], [1, 2, 3]])
+  assert.equal([stated, answered], [[0], []], 'nothing is told of before it is on disk')
+  await end()
+  assert.equal(
+    [stated, answered],
+    [
+      [0, 1, 2, 3],
+      [1, 2, 3],
+    ],
+  )
+  clock.advance(WRITE_EVERY_MS)
+  void recorder.record(next)
+  await turn()
+  assert.equal(writes.at(-1), [4], 'after a pause, an event waits for nothing')
+  await end()
+  await recorder.close()
+})
+
+test('events that fill a write, and those of a recorder that closes, do not wait for the clock', async () => {
+  const clock = createMovedClock()
+  const { recorder, writes, end } = await openSlow(clock)
+  void recorder.record(next)
+  await turn()
+  await end()
+  const full = Array.from({ length: 64 }, () => recorder.record(next))
+  await turn()
+  assert.is(writes.at(-1)!.length, 64)
+  await end()
+  await Promise.all(full)
+  const last = recorder.record(next)
+  await turn()
+  const closed = recorder.close()
+  await turn()
+  assert.equal(writes.at(-1), [65])
+  await end()
+  assert.is((await last)!.version, 65)
+  await closed
+})
+
+test('a request without an event begins no pause', async () => {
+  const clock = createMovedClock()
+  const { recorder, writes, end } = await openSlow(clock)
+  assert.is(await recorder.record(() => null), null)
+  void recorder.record(next)
+  await turn()
+  assert.equal(writes, [[0]])
+  await end()
   await recorder.close()
 })
 
