@@ -27,17 +27,22 @@ export interface Recorder {
 }
 
 export interface RecorderOptions {
-  /** Spaces the writes, see `WRITE_EVERY_MS`. Default: each write begins when the one before it has ended. */
+  /** Spaces the writes, see `LONGEST_PAUSE_MS`. Default: each write begins when the one before it has ended. */
   readonly clock?: Pick<Clock, 'elapsedMs' | 'sleep'>
   /** Writes snapshots of the state, so that a start need not read the whole log. */
   readonly checkpoints?: Checkpoints
 }
 
 /**
- * Least time between the beginnings of two writes. A write costs the same for many events as for one, so a busy run writes all events of
- * this time together. After a pause, the next event is written at once.
+ * Longest time between the beginnings of two writes. A write costs the same for many events as for one, so a busy run writes together what
+ * happens in this time. A run with few events waits for less, see `pauseAfter`.
  */
-export const WRITE_EVERY_MS = 40
+export const LONGEST_PAUSE_MS = 100
+/** Time in which an event loses half of its weight in the count of recent events. */
+const HALF_LIFE_MS = 1000
+
+/** Returns the pause after a write: a millisecond for each recent event. @param recent  count of recent events, by weight */
+const pauseAfter = (recent: number): number => Math.min(LONGEST_PAUSE_MS, recent)
 
 /** A request to record an event. */
 interface Waiting {
@@ -89,11 +94,12 @@ export async function openRecorder(
   }
 
   let wroteAtMs = Number.NEGATIVE_INFINITY
+  let recentEvents = 0
   /** Ends the pause before the next write. */
   let endPause = (): void => undefined
   let closing = false
   const pause = async (): Promise<void> => {
-    const restMs = clock ? wroteAtMs + WRITE_EVERY_MS - clock.elapsedMs() : 0
+    const restMs = clock ? wroteAtMs + pauseAfter(recentEvents) - clock.elapsedMs() : 0
     if (!clock || restMs <= 0 || closing || waiting.length >= MOST_BEHIND) return
     const over = new AbortController()
     endPause = () => over.abort()
@@ -101,7 +107,11 @@ export async function openRecorder(
   }
   const write = async (events: readonly RunEvent[]): Promise<void> => {
     if (events.length === 0) return
-    if (clock) wroteAtMs = clock.elapsedMs()
+    if (clock) {
+      const nowMs = clock.elapsedMs()
+      recentEvents = recentEvents * 0.5 ** ((nowMs - wroteAtMs) / HALF_LIFE_MS) + events.length
+      wroteAtMs = nowMs
+    }
     await log.append(...events)
   }
 

@@ -2,7 +2,7 @@ import { Session } from 'node:inspector/promises'
 import type { TurnMeter } from '../chaos/virtual-time.js'
 
 /** Microseconds between two samples of the stack. */
-const INTERVAL_US = 500
+const INTERVAL_US = 1000
 
 interface CallFrame {
   readonly functionName: string
@@ -39,6 +39,7 @@ export interface CoordinatorProfile {
  * does counts for its caller.
  */
 const PARTS: readonly (readonly [part: string, files: RegExp])[] = [
+  ['files: head of the log, bodies, manifests', /\/test\/chaos\/sim-(disk|process)\./],
   ['the simulation itself', /\/test\//],
   [
     'log: hash chain, JSON, database',

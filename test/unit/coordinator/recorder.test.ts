@@ -3,7 +3,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { RunEvent } from '../../../coordinator/ledger/events.js'
-import { openRecorder, type Recorder, WRITE_EVERY_MS } from '../../../coordinator/ledger/recorder.js'
+import { LONGEST_PAUSE_MS, openRecorder, type Recorder } from '../../../coordinator/ledger/recorder.js'
 import type { RunState } from '../../../coordinator/ledger/run-state.js'
 import { StoreError } from '../../../coordinator/ledger/store-error.js'
 import { WITHOUT_HEADS } from '../../support/memory-log.js'
@@ -124,48 +124,65 @@ test('what could not be written is refused with all that came with it and after 
   await recorder.close()
 })
 
-test('with a clock, events that come soon after a write are written together, and answered only then', async () => {
+test('with a clock, a busy run writes the events of a short time together, and answers only then', async () => {
   const clock = createMovedClock()
   const { recorder, writes, stated, end } = await openSlow(clock)
-  void recorder.record(next)
+  const first = Array.from({ length: 20 }, () => recorder.record(next))
   await turn()
-  assert.equal(writes, [[0]], 'the first one is written at once')
+  assert.is(writes.at(-1)!.length, 20, 'the first ones are written at once')
   await end()
-  clock.advance(WRITE_EVERY_MS / 2)
+  await Promise.all(first)
   const answered: number[] = []
   for (let i = 0; i < 3; i++) {
     void recorder.record(next).then((event) => answered.push(event!.version))
     await turn()
   }
-  clock.advance(WRITE_EVERY_MS / 2 - 1)
+  clock.advance(19)
   await turn()
-  assert.equal(writes, [[0]])
+  assert.is(writes.length, 1, 'a millisecond for each recent event')
   clock.advance(1)
   await turn()
-  assert.equal(writes, [[0], [1, 2, 3]])
-  assert.equal([stated, answered], [[0], []], 'nothing is told of before it is on disk')
+  assert.equal(writes.at(-1), [20, 21, 22])
+  assert.equal([stated.length, answered], [20, []], 'nothing is told of before it is on disk')
   await end()
-  assert.equal(
-    [stated, answered],
-    [
-      [0, 1, 2, 3],
-      [1, 2, 3],
-    ],
-  )
-  clock.advance(WRITE_EVERY_MS)
+  assert.equal([stated.length, answered], [23, [20, 21, 22]])
+  clock.advance(10_000)
   void recorder.record(next)
   await turn()
-  assert.equal(writes.at(-1), [4], 'after a pause, an event waits for nothing')
+  assert.equal(writes.at(-1), [23], 'after a pause, an event waits for nothing')
   await end()
+  await recorder.close()
+})
+
+test('however many events there are, none waits for longer than the longest pause', async () => {
+  const clock = createMovedClock()
+  const { recorder, writes, end } = await openSlow(clock)
+  for (let i = 0; i < 5; i++) {
+    const full = Array.from({ length: 64 }, () => recorder.record(next))
+    await turn()
+    await end()
+    await Promise.all(full)
+  }
+  const late = recorder.record(next)
+  await turn()
+  clock.advance(LONGEST_PAUSE_MS - 1)
+  await turn()
+  assert.is(writes.length, 5)
+  clock.advance(1)
+  await turn()
+  assert.equal(writes.at(-1), [320])
+  await end()
+  await late
   await recorder.close()
 })
 
 test('events that fill a write, and those of a recorder that closes, do not wait for the clock', async () => {
   const clock = createMovedClock()
   const { recorder, writes, end } = await openSlow(clock)
-  void recorder.record(next)
+  const some = Array.from({ length: 40 }, () => recorder.record(next))
   await turn()
   await end()
+  await Promise.all(some)
   const full = Array.from({ length: 64 }, () => recorder.record(next))
   await turn()
   assert.is(writes.at(-1)!.length, 64)
@@ -175,9 +192,9 @@ test('events that fill a write, and those of a recorder that closes, do not wait
   await turn()
   const closed = recorder.close()
   await turn()
-  assert.equal(writes.at(-1), [65])
+  assert.equal(writes.at(-1), [104])
   await end()
-  assert.is((await last)!.version, 65)
+  assert.is((await last)!.version, 104)
   await closed
 })
 
