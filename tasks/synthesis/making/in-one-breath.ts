@@ -1,6 +1,6 @@
 import { type EntitySpec, hasEffect, speechOf } from '../../../servers/kernel/index.js'
-import { PEOPLE } from '../wording/referring.js'
-import { speaksOfSeveral } from '../wording/several.js'
+import { isPerson } from '../wording/reference-words.js'
+import { speaksOfSeveral } from '../wording/tool-phrases.js'
 import { kindsListed } from './entities-shown.js'
 import type { Step } from './step.js'
 
@@ -15,7 +15,7 @@ const specOf = (environment: Found['environment'], entity: string): Pick<EntityS
 
 /** Returns whether a call commits the user to such a thing as it is. */
 export const commitsTo = (user: Pick<Step, 'environment' | 'tool'>, noun = ''): boolean =>
-  hasEffect(user, 'commits') && !PEOPLE.has(noun)
+  hasEffect(user, 'commits') && !isPerson(noun)
 
 /**
  * Returns whether a user can ask for a look-up and, in the same breath, for an action on a thing that it finds. The user cannot if every
