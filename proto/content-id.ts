@@ -16,8 +16,19 @@ export function toHex(bytes: Uint8Array): string {
   return hex
 }
 
+/** Value of each lower-case hex digit by its character code; other characters: -1. */
+const DIGIT = Int8Array.from({ length: 128 }, (_, code) => '0123456789abcdef'.indexOf(String.fromCharCode(code)))
+
 /** Converts hex to bytes. @throws TypeError if `hex` is not an even number of lower-case hex digits */
 export function fromHex(hex: string): Uint8Array {
-  if (!/^([0-9a-f]{2})*$/.test(hex)) throw new TypeError(`not lower-case hex: ${hex.slice(0, 80)}`)
-  return Uint8Array.from(hex.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16))
+  const bytes = new Uint8Array(hex.length >> 1)
+  let isHex = hex.length % 2 === 0
+  for (let i = 0; isHex && i < bytes.length; i++) {
+    const high = DIGIT[hex.charCodeAt(2 * i)] ?? -1
+    const low = DIGIT[hex.charCodeAt(2 * i + 1)] ?? -1
+    isHex = high >= 0 && low >= 0
+    bytes[i] = 16 * high + low
+  }
+  if (!isHex) throw new TypeError(`not lower-case hex: ${hex.slice(0, 80)}`)
+  return bytes
 }

@@ -1,10 +1,10 @@
-import { publicKeyFromRaw } from '@libp2p/crypto/keys'
 import type { PrivateKey } from '@libp2p/interface'
 import { peerIdFromPublicKey } from '@libp2p/peer-id'
 import { codec } from './codec.js'
 import { refusal, SwarmRefusal } from './errors.js'
 import { prove } from './gen/swarm.js'
 import type { LimitName } from './limits.js'
+import { checkSignature, signBytes, signerWith } from './signing.js'
 import { bytes } from './wire-shape.js'
 
 /** The kind of a signed message. It is part of the signed bytes, so a signature is never valid for another kind. */
@@ -78,7 +78,7 @@ export function peerIdOfKey(key: PrivateKey): string {
 
 /** Returns the peer id of the 32 bytes of a public key. @throws SwarmRefusal `bad_signature` if they are not a key */
 export function peerIdOfPublicKey(raw: Uint8Array): string {
-  return peerIdFromPublicKey(ed25519(raw)).toString()
+  return signerWith(raw).peerId
 }
 
 /**
@@ -92,9 +92,8 @@ export async function sealEnvelope(
   limit: LimitName,
   content: { kind: EnvelopeKind; runId: string; payload: Uint8Array; attachment?: Uint8Array },
 ): Promise<Uint8Array> {
-  if (key.type !== 'Ed25519') throw new TypeError(`cannot sign with a key of type ${key.type}`)
   const { kind, runId, payload, attachment = new Uint8Array() } = content
-  const signature = await key.sign(signedBytes(kind, runId, payload))
+  const signature = signBytes(key, signedBytes(kind, runId, payload))
   return envelopeCodec(limit).encode({ kind, runId, payload, publicKey: key.publicKey.raw, signature, attachment })
 }
 
@@ -112,17 +111,11 @@ export async function openEnvelope(
   const { kind, runId, payload, publicKey, signature, attachment } = envelopeCodec(limit).parse(data)
   if (kind !== expected.kind) throw refusal('malformed', `envelope is not a ${expected.kind}`)
   if (runId !== expected.runId) throw refusal('wrong_run', `this run is ${expected.runId}`)
-  const key = ed25519(publicKey)
-  const signer = peerIdFromPublicKey(key).toString()
-  if (expected.signer !== undefined && signer !== expected.signer) throw refusal('wrong_signer', `signed by ${signer}`)
-  let valid = false
-  try {
-    valid = await key.verify(signedBytes(kind, runId, payload), signature)
-  } catch (cause) {
-    throw refusal('bad_signature', `the key of ${signer} cannot be used`, { cause })
-  }
-  if (!valid) throw refusal('bad_signature', `not signed by ${signer}`)
-  return { payload, attachment, signer }
+  const signer = signerWith(publicKey)
+  const { peerId } = signer
+  if (expected.signer !== undefined && peerId !== expected.signer) throw refusal('wrong_signer', `signed by ${peerId}`)
+  checkSignature(signer, signedBytes(kind, runId, payload), signature)
+  return { payload, attachment, signer: peerId }
 }
 
 /** Returns the signer of an envelope of a kind, for any run; null if there is no valid signature. */
@@ -133,14 +126,6 @@ export async function signerOf(data: Uint8Array, limit: LimitName, kind: Envelop
   } catch (why) {
     if (why instanceof SwarmRefusal) return null
     throw why
-  }
-}
-
-function ed25519(raw: Uint8Array) {
-  try {
-    return publicKeyFromRaw(raw)
-  } catch (cause) {
-    throw refusal('bad_signature', 'not an Ed25519 public key', { cause })
   }
 }
 

@@ -1,5 +1,5 @@
 // Simulates a run with thousands of volunteers. Usage: npm run simulate -- [--nodes 1000] [--minutes 20] [--seed 1]
-// [--audit-ms 760] [--json]; see docs/explain/scale.md.
+// [--audit-ms 760] [--profile] [--json]; see docs/explain/scale.md.
 import { existsSync } from 'node:fs'
 import { runProgram, setUpFirst } from './set-up-first.mjs'
 

@@ -81,9 +81,10 @@ export async function createBlobStore(directory: string): Promise<BlobStore> {
     return bytes !== null && sha256(bytes) === hash ? bytes : null
   }
 
+  const syncNames = sharedSync(directory)
   const adopt = async (temporary: string, hash: Sha256): Promise<void> => {
     await rename(temporary, path(hash))
-    await syncDirectory(directory)
+    await syncNames()
   }
 
   const write = async (fill: (file: FileHandle) => Promise<Sha256>): Promise<Sha256> => {
@@ -99,8 +100,9 @@ export async function createBlobStore(directory: string): Promise<BlobStore> {
       }
       await adopt(temporary, hash)
       return hash
-    } finally {
+    } catch (why) {
       await rm(temporary, { force: true })
+      throw why
     }
   }
 
@@ -227,6 +229,21 @@ async function orNull<T>(work: Promise<T>): Promise<T | null> {
   } catch (why) {
     if (why instanceof Error && 'code' in why && why.code === 'ENOENT') return null
     throw why
+  }
+}
+
+/** Returns a function that syncs a directory. Calls during a sync share the next one, which begins after all of them. */
+function sharedSync(directory: string): () => Promise<void> {
+  let running: Promise<void> = Promise.resolve()
+  let next: Promise<void> | null = null
+  const begin = (): Promise<void> => {
+    next = null
+    running = syncDirectory(directory)
+    return running
+  }
+  return () => {
+    next ??= running.then(begin, begin)
+    return next
   }
 }
 

@@ -7,9 +7,6 @@ import { TransportError } from './errors.js'
 /** Bytes that libp2p gets at once. Larger pieces are no faster, and delay other streams of the connection. */
 const SLICE_BYTES = 256 * 1024
 
-/** Shared by all waits that end in time, because a new error for each would cost a stack trace. */
-const WAIT_IS_OVER = new DOMException('the awaited event has happened', 'AbortError')
-
 /** Bounded reading and writing of frames on one libp2p stream. Not safe for two readers, or two writers, at once. */
 export interface ByteStream {
   /**
@@ -75,20 +72,19 @@ export function createByteStream(
   const until = async (ready: () => boolean, signal: AbortSignal, what: string): Promise<void> => {
     while (!ready()) {
       signal.throwIfAborted()
-      const over = new AbortController()
       let onAbort = (): void => {}
+      let stopTimer = (): void => {}
       try {
         await new Promise<void>((resolve, reject) => {
-          clock.sleep(progressTimeoutMs, over.signal).then(
-            () => reject(new TransportError('timeout', `${what} for ${progressTimeoutMs} ms`)),
-            () => undefined,
+          stopTimer = clock.after(progressTimeoutMs, () =>
+            reject(new TransportError('timeout', `${what} for ${progressTimeoutMs} ms`)),
           )
           onAbort = () => reject(signal.reason)
           signal.addEventListener('abort', onAbort, { once: true })
           wake = resolve
         })
       } finally {
-        over.abort(WAIT_IS_OVER)
+        stopTimer()
         signal.removeEventListener('abort', onAbort)
         wake = null
       }
@@ -155,15 +151,13 @@ function send(stream: Stream, slice: Uint8Array, failure: Error | null): void {
 async function drained(stream: Stream, clock: Clock, signal: AbortSignal, timeoutMs: number): Promise<void> {
   while (stream.writableNeedsDrain) {
     let cleanUp = (): void => {}
-    const over = new AbortController()
     try {
       await new Promise<void>((resolve, reject) => {
         const onDrain = (): void => resolve()
         const onClose = (): void => reject(new TransportError('stream_ended', 'closed while writing'))
         const onAbort = (): void => reject(signal.reason)
-        clock.sleep(timeoutMs, over.signal).then(
-          () => reject(new TransportError('timeout', `the peer has accepted no bytes for ${timeoutMs} ms`)),
-          () => undefined,
+        const stopTimer = clock.after(timeoutMs, () =>
+          reject(new TransportError('timeout', `the peer has accepted no bytes for ${timeoutMs} ms`)),
         )
         stream.addEventListener('drain', onDrain)
         stream.addEventListener('close', onClose)
@@ -171,7 +165,7 @@ async function drained(stream: Stream, clock: Clock, signal: AbortSignal, timeou
         if (stream.status !== 'open') onClose()
         if (signal.aborted) onAbort()
         cleanUp = () => {
-          over.abort(WAIT_IS_OVER)
+          stopTimer()
           stream.removeEventListener('drain', onDrain)
           stream.removeEventListener('close', onClose)
           signal.removeEventListener('abort', onAbort)

@@ -10,6 +10,8 @@ export interface Clock {
   sleep(ms: number, signal?: AbortSignal): Promise<void>
   /** Returns a signal that fires after this time with a `TimeoutError`, like `AbortSignal.timeout`. */
   timeout(ms: number): AbortSignal
+  /** Calls back once, after this time. Costs a tenth of a `sleep` that is aborted. @returns  cancels */
+  after(ms: number, action: () => void): () => void
 }
 
 export const systemClock: Clock = {
@@ -24,4 +26,8 @@ export const systemClock: Clock = {
     }
   },
   timeout: (ms) => AbortSignal.timeout(ms),
+  after(ms, action) {
+    const timer = setTimeout(action, ms)
+    return () => clearTimeout(timer)
+  },
 }

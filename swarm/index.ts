@@ -12,6 +12,7 @@ export {
   receiveGroup,
 } from './channels.js'
 export { type Clock, systemClock } from './clock.js'
+export { type ConnectedPeers, followPeers } from './connected-peers.js'
 export { BlobError, IdentityError, TransportError } from './errors.js'
 export {
   requestLeaderboard,

@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import { LIMITS, type PeerAddresses, shardAt, shardPlace } from '../proto/index.js'
+import { followPeers } from './connected-peers.js'
 import type { SwarmHost } from './host.js'
 import { withoutPeer } from './reach.js'
 
@@ -71,11 +72,8 @@ export function keepNeighbours({ host, known, keep, random, shards = () => 1 }: 
   let keeping: Promise<void> = Promise.resolve()
   let wake = (): void => undefined
 
-  const neighbourIds = (): string[] => {
-    const peers = new Set<string>()
-    for (const { peer } of host.connections()) if (peer !== host.runId) peers.add(peer)
-    return [...peers]
-  }
+  const peers = followPeers(host)
+  const neighbourIds = (): string[] => [...peers].filter((peer) => peer !== host.runId)
   const note = ({ peerId, addresses }: PeerAddresses): void => {
     const others = reached.filter((peer) => peer.peerId !== peerId && isFresh(peer))
     reached = [{ peerId, addresses, reachedAtMs: clock.now() }, ...others].slice(0, LIMITS.peersKept.value)
@@ -114,10 +112,15 @@ export function keepNeighbours({ host, known, keep, random, shards = () => 1 }: 
     })
     return own === other
   }
+  /** Whether fewer neighbours of this shard are connected than are sought. */
+  const lacksMates = (): boolean => {
+    let mates = 0
+    for (const peer of peers) if (peer !== host.runId && isMate(peer) && ++mates >= MATES_SOUGHT) return false
+    return true
+  }
   const candidate = (): PeerAddresses | null => {
-    const connected = neighbourIds()
-    const needsMates = connected.filter(isMate).length < MATES_SOUGHT
-    const needsOthers = connected.length < LIMITS.peersSought.value
+    const needsMates = lacksMates()
+    const needsOthers = peers.size - (peers.has(host.runId) ? 1 : 0) < LIMITS.peersSought.value
     if (!needsMates && !needsOthers) return null
     const able = [...named.values()].filter(
       ({ peerId }) => !host.isConnected(peerId) && clock.elapsedMs() >= (paused.get(peerId)?.untilMs ?? 0),
@@ -161,14 +164,15 @@ export function keepNeighbours({ host, known, keep, random, shards = () => 1 }: 
     },
     note,
     connected() {
-      const peers = inAnyOrder(neighbourIds(), random)
-      const first = peers.filter((peer) => holders.has(peer)).slice(0, HOLDERS_FIRST)
-      return [...first, ...peers.filter((peer) => !first.includes(peer))]
+      const all = inAnyOrder(neighbourIds(), random)
+      const first = all.filter((peer) => holders.has(peer)).slice(0, HOLDERS_FIRST)
+      return [...first, ...all.filter((peer) => !first.includes(peer))]
     },
     async close() {
       closing.abort(new Error('the node is closing'))
       stopListening()
       stopFinding()
+      peers.close()
       await running
       await keeping
     },

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import type { Stream } from '@libp2p/interface'
 import { type Codec, detailForWire, LIMITS, type Reply, refusal, SwarmRefusal } from '../proto/index.js'
 import { type ByteStream, createByteStream, type Pace } from './byte-stream.js'
@@ -5,6 +6,7 @@ import { TransportError } from './errors.js'
 import type { SwarmHost } from './host.js'
 import { createInboundStreams } from './inbound-streams.js'
 import { createRateLimit } from './rate-limit.js'
+import { startTimeLimit } from './time-limit.js'
 
 /** One exchange: a framed request and a framed reply on a separate stream. */
 export interface Exchange<Request, Response> {
@@ -45,6 +47,8 @@ export async function serveRequests<Request, Response>(
   const rate = createRateLimit(host.clock, options.requestsPerMinute ?? LIMITS.requestsPerMinute.value)
   const logger = host.logger.child({ part: 'requests' })
   const closing = new AbortController()
+  // One listener for each stream.
+  setMaxListeners(LIMITS.inboundStreams.value, closing.signal)
   const streams = createInboundStreams(host, exchange.protocol)
 
   const answer = async (
@@ -81,13 +85,14 @@ export async function serveRequests<Request, Response>(
 
   const serve = async (stream: Stream, peer: string): Promise<void> => {
     const bytes = createByteStream(stream, host.clock)
-    const signal = AbortSignal.any([
-      closing.signal,
-      host.clock.timeout(options.timeoutMs ?? LIMITS.handlerTimeoutMs.value),
-    ])
     // libp2p bounds streams per connection, but a peer may open several connections.
     const place = streams.take(bytes, peer)
     if (!place) return
+    const { signal, end } = startTimeLimit(
+      host.clock,
+      options.timeoutMs ?? LIMITS.handlerTimeoutMs.value,
+      closing.signal,
+    )
     try {
       const reply = exchange.reply.encode(await answer(bytes, peer, () => place.waits(false), signal))
       await bytes.writeFrame(reply, signal, paceOf(reply, peer))
@@ -96,6 +101,7 @@ export async function serveRequests<Request, Response>(
       logger.debug({ protocol: exchange.protocol, peer, error: why }, 'an exchange failed')
       bytes.abort(why instanceof Error ? why : new Error(String(why)))
     } finally {
+      end()
       place.close()
     }
   }
@@ -123,8 +129,8 @@ export async function sendRequest<Request, Response>(
   signal: AbortSignal,
   timeoutMs: number = LIMITS.requestTimeoutMs.value,
 ): Promise<Response> {
-  const timeout = host.clock.timeout(timeoutMs)
-  const both = AbortSignal.any([signal, timeout])
+  const limit = startTimeLimit(host.clock, timeoutMs, signal)
+  const both = limit.signal
   let bytes: ByteStream | null = null
   try {
     const stream = await host.openStream(peer, exchange.protocol, { signal: both })
@@ -139,7 +145,9 @@ export async function sendRequest<Request, Response>(
   } catch (why) {
     bytes?.abort(why instanceof Error ? why : new Error(String(why)))
     signal.throwIfAborted()
-    if (timeout.aborted) throw new TransportError('timeout', `${exchange.protocol} of ${peer}`, { cause: why })
+    if (both.aborted) throw new TransportError('timeout', `${exchange.protocol} of ${peer}`, { cause: why })
     throw why
+  } finally {
+    limit.end()
   }
 }

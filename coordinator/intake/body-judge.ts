@@ -130,13 +130,11 @@ export function createBodyJudge(parts: BodyJudgeParts): BodyJudge {
       return auditor?.isBehind ?? false
     },
     canAudit: (lease) => auditor !== null && calibrationOf(lease) !== undefined,
-    replay(lease, announced, bytes, signal) {
-      return inTurn(isReliable(lease), async () => {
-        const group = await replayBody(lease, announced, bytes, signal)
-        // The body must be on disk before the verdict that accepts it.
-        await bodies.put(bytes)
-        return group
-      })
+    async replay(lease, announced, bytes, signal) {
+      const group = await inTurn(isReliable(lease), () => replayBody(lease, announced, bytes, signal))
+      // The body must be on disk before the verdict that accepts it. Other groups are replayed meanwhile.
+      await bodies.put(bytes)
+      return group
     },
     overlap({ lease, ...sayings }, current) {
       const earlier = current.acceptedOfTask(lease.taskIndex)

@@ -1,4 +1,5 @@
 import type { LogHead } from '../../proto/index.js'
+import type { Clock } from '../../swarm/index.js'
 import { type EventLog, MOST_BEHIND } from './chained-log.js'
 import type { Checkpoints } from './checkpoints.js'
 import { parseEvent, type RunEvent } from './events.js'
@@ -26,9 +27,22 @@ export interface Recorder {
 }
 
 export interface RecorderOptions {
+  /** Spaces the writes, see `LONGEST_PAUSE_MS`. Default: each write begins when the one before it has ended. */
+  readonly clock?: Pick<Clock, 'elapsedMs' | 'sleep'>
   /** Writes snapshots of the state, so that a start need not read the whole log. */
   readonly checkpoints?: Checkpoints
 }
+
+/**
+ * Longest time between the beginnings of two writes. A write costs the same for many events as for one, so a busy run writes together what
+ * happens in this time. A run with few events waits for less, see `pauseAfter`.
+ */
+export const LONGEST_PAUSE_MS = 100
+/** Time in which an event loses half of its weight in the count of recent events. */
+const HALF_LIFE_MS = 1000
+
+/** Returns the pause after a write: a millisecond for each recent event. @param recent  count of recent events, by weight */
+const pauseAfter = (recent: number): number => Math.min(LONGEST_PAUSE_MS, recent)
 
 /** A request to record an event. */
 interface Waiting {
@@ -37,8 +51,8 @@ interface Waiting {
 }
 
 /**
- * Opens a recorder. Requests that arrive during a write are decided when the write is over, and written together. A synced write
- * takes as long for many events as for one. Decisions need the state with all earlier events, but readers must not see events that
+ * Opens a recorder. Requests that arrive during a write are decided when the write is over, and written together (group commit). A request
+ * is answered only when its event is on disk. Decisions need the state with all earlier events, but readers must not see events that
  * are not on disk. So there are two reducers: one that includes the events being written, and one that readers see.
  *
  * @param onEvent  called after an event is on disk and applied
@@ -47,7 +61,7 @@ interface Waiting {
 export async function openRecorder(
   log: EventLog,
   onEvent: (event: RunEvent) => void,
-  { checkpoints }: RecorderOptions = {},
+  { checkpoints, clock }: RecorderOptions = {},
 ): Promise<Recorder> {
   const kept = await checkpoints?.read()
   const [state, ahead] = kept?.snapshots ?? [new RunReducer(), new RunReducer()]
@@ -79,8 +93,31 @@ export async function openRecorder(
     }
   }
 
+  let wroteAtMs = Number.NEGATIVE_INFINITY
+  let recentEvents = 0
+  /** Ends the pause before the next write. */
+  let endPause = (): void => undefined
+  let closing = false
+  const pause = async (): Promise<void> => {
+    const restMs = clock ? wroteAtMs + pauseAfter(recentEvents) - clock.elapsedMs() : 0
+    if (!clock || restMs <= 0 || closing || waiting.length >= MOST_BEHIND) return
+    const over = new AbortController()
+    endPause = () => over.abort()
+    await clock.sleep(restMs, over.signal).catch(() => undefined)
+  }
+  const write = async (events: readonly RunEvent[]): Promise<void> => {
+    if (events.length === 0) return
+    if (clock) {
+      const nowMs = clock.elapsedMs()
+      recentEvents = recentEvents * 0.5 ** ((nowMs - wroteAtMs) / HALF_LIFE_MS) + events.length
+      wroteAtMs = nowMs
+    }
+    await log.append(...events)
+  }
+
   const work = async (): Promise<void> => {
     while (waiting.length > 0) {
+      await pause()
       const turn = waiting.slice(0, MOST_BEHIND)
       waiting = waiting.slice(MOST_BEHIND)
       const decided = turn.flatMap((one) => {
@@ -89,8 +126,7 @@ export async function openRecorder(
       })
       try {
         if (broken) throw broken.why
-        const events = decided.flatMap(({ event }) => event ?? [])
-        if (events.length > 0) await log.append(...events)
+        await write(decided.flatMap(({ event }) => event ?? []))
       } catch (why) {
         broken ??= { why }
         for (const { done } of decided) done.reject(why)
@@ -115,7 +151,7 @@ export async function openRecorder(
     failure: failure.promise,
     record<E extends RunEvent>(decide: (state: RunState) => E | null): Promise<E | null> {
       const done = Promise.withResolvers<RunEvent | null>()
-      waiting.push({ decide, done })
+      if (waiting.push({ decide, done }) >= MOST_BEHIND) endPause()
       // Not synchronously: a listener may record an event before other listeners got the current one.
       working ??= Promise.resolve().then(work)
       return done.promise as Promise<E | null>
@@ -133,6 +169,8 @@ export async function openRecorder(
       return () => listeners.delete(listener)
     },
     async close() {
+      closing = true
+      endPause()
       await working
       await checkpoints?.close(state)
       await log.close()

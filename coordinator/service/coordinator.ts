@@ -7,6 +7,7 @@ import {
   type AddressNotices,
   type BlobStore,
   createSnapshotExchange,
+  followPeers,
   keepNeighbours,
   type Metrics,
   openAddressNotices,
@@ -128,8 +129,10 @@ export async function openCoordinator(parts: CoordinatorParts): Promise<Coordina
     const leases = createLeaseService({ tasks, recorder, registrationMs, addressBlockOf, metrics, clock })
     const idle = createIdleNodes(clock)
     const attendance = createAttendance({ host, recorder, signal })
+    const peers = followPeers(host)
+    cleanUp.add(() => peers.close())
     const strain = createStrainWatch({
-      ...{ host, recorder, capacity: leases.capacity, signal },
+      ...{ host, recorder, peers: () => peers.size, capacity: leases.capacity, signal },
       isAuditBehind: () => parts.auditor?.isBehind ?? false,
     })
     const shards = hearGroups(host, intake)
@@ -152,7 +155,7 @@ export async function openCoordinator(parts: CoordinatorParts): Promise<Coordina
         }),
       frame: () => policyFrame(state.configuration!, environments),
       manifests: folder.manifests,
-      shards,
+      ...{ shards, peers },
       shardNodes: parts.shardNodes ?? LIMITS.shardNodes.value,
       demand: () => ({ capacity: leases.capacity(), waiting: idle.count() }),
       providers: () => providers.forAnyone(),

@@ -45,7 +45,7 @@ export async function openLedger(
   const log = await openEventLog(folder.log)
   const checkpoints = openCheckpoints({ file: folder.checkpoint, log, logger })
   const recorder = await openRecorder(log, (event) => onProgress({ type: 'event', event: publicEvent(event) }), {
-    checkpoints,
+    ...{ checkpoints, clock: systemClock },
   })
   cleanUp.add(() => recorder.close())
   const { report, ended } = reportOn(log, recorder, metrics, { signal, logger })

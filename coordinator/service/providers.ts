@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache'
 import pLimit from 'p-limit'
 import { LIMITS, type PeerAddresses, shardAt, shardOf, shardPlace } from '../../proto/index.js'
 import { addressBlock, couldBeOf, mayBeShared, reachOf, type SwarmHost, withoutPeer } from '../../swarm/index.js'
+import { type Choice, DialableNodes } from './dialable-nodes.js'
 
 export interface ProviderParts {
   readonly host: SwarmHost
@@ -42,9 +43,8 @@ interface Dialable extends PeerAddresses {
 const TRIED_MS = 600_000
 const TRIAL_TIMEOUT_MS = 5000
 const TRIALS_AT_ONCE = 8
-/** Nodes that are examined for one answer, and further ones for each shard: one in so many is of the same shard. */
+/** Nodes that are examined for one half of an answer. */
 const LOOKS = 64
-const LOOKS_PER_SHARD = 8
 
 /**
  * Believes a node's addresses when they are plausible for its connection and the node answers at them. So a node cannot make others
@@ -55,9 +55,7 @@ export function createProviders({ host, shards, policyInForce, onDialable, rando
   const holds = new LRUCache<string, string>({ max: LIMITS.coordinatorConnections.value })
   const triedAtMs = new LRUCache<string, number>({ max: LIMITS.coordinatorConnections.value })
   const trials = pLimit(TRIALS_AT_ONCE)
-  /** Names of the nodes in `table`, for random selection. */
-  const list: string[] = []
-  const table = new Map<string, Dialable>()
+  const table = new DialableNodes<Dialable>(({ place }, count) => shardAt(place, count).shard)
   /** Blocks of addresses of all peers. More than one makes all addresses usable only if public. */
   const networks = new Set<string | null>()
   let anyPeer: string | null = null
@@ -69,12 +67,7 @@ export function createProviders({ host, shards, policyInForce, onDialable, rando
     anyPeer = address
     networks.add(addressBlock(address))
   }
-  const remove = (node: string): void => {
-    if (!table.delete(node)) return
-    const last = list.pop()!
-    if (last !== node) list[list.indexOf(node)] = last
-  }
-  const stop = host.onPeer(({ peer, connected }) => (connected ? meet(peer) : remove(peer)))
+  const stop = host.onPeer(({ peer, connected }) => (connected ? meet(peer) : table.delete(peer)))
   signal.addEventListener('abort', stop, { once: true })
 
   const tryAddresses = async (node: string): Promise<void> => {
@@ -89,25 +82,24 @@ export function createProviders({ host, shards, policyInForce, onDialable, rando
       const answers = await host.answersAt(node, address, timely).catch(() => false)
       if (answers && address.length <= LIMITS.nameBytes.value) addresses.push(withoutPeer(address))
     }
-    if (addresses.length === 0) return remove(node)
+    if (addresses.length === 0) return table.delete(node)
     if (!host.isConnected(node)) return
-    if (!table.has(node)) list.push(node)
     const isPublic = addresses.every((address) => reachOf(address) === 'anywhere')
-    table.set(node, { peerId: node, addresses, of, isPublic, place: shardPlace(host.runId, node) })
+    table.set({ peerId: node, addresses, of, isPublic, place: shardPlace(host.runId, node) })
     onDialable({ peerId: node, addresses })
   }
 
   const some = (
+    nodes: Choice<Dialable>,
     most: number,
-    { to, looks = LOOKS, fits }: { readonly to: string | null; readonly looks?: number; fits(node: string): boolean },
+    { to, fits }: { readonly to: string | null; fits(node: string): boolean },
   ): PeerAddresses[] => {
     const found = new Map<string, PeerAddresses>()
-    for (let look = 0; look < looks && found.size < Math.min(most, list.length); look += 1) {
-      const node = list[Math.floor(random() * list.length)]!
-      if (!fits(node)) continue
-      const { peerId, of, isPublic, ...peer } = table.get(node)!
-      const addresses = isPublic ? peer.addresses : peer.addresses.filter((address) => mayBeShared(address, { of, to }))
-      if (addresses.length > 0) found.set(node, { peerId, addresses })
+    for (let look = 0; look < LOOKS && found.size < Math.min(most, nodes.size); look += 1) {
+      const { peerId, of, isPublic, addresses: all } = nodes.pick(random())
+      if (!fits(peerId)) continue
+      const addresses = isPublic ? all : all.filter((address) => mayBeShared(address, { of, to }))
+      if (addresses.length > 0) found.set(peerId, { peerId, addresses })
     }
     return [...found.values()]
   }
@@ -126,19 +118,20 @@ export function createProviders({ host, shards, policyInForce, onDialable, rando
     nearTo(node) {
       const count = shards()
       const to = observed(node)
+      const policyId = policyInForce()
+      const fits = (other: string): boolean => other !== node && holds.peek(other) === policyId
       const { shard } = shardOf(host.runId, node, count)
-      const fits = (other: string): boolean => other !== node && holds.get(other) === policyInForce()
-      const ofShard = (other: string): boolean => shardAt(table.get(other)!.place, count).shard === shard && fits(other)
       const half = LIMITS.peersNamed.value / 2
-      const mates = count === 1 ? [] : some(half, { to, looks: LOOKS + LOOKS_PER_SHARD * count, fits: ofShard })
+      const mates = count === 1 ? [] : some(table.ofShard(shard, count), half, { to, fits })
       const chosen = new Set(mates.map(({ peerId }) => peerId))
-      const others = some(LIMITS.peersNamed.value - mates.length, {
+      const others = some(table.all(), LIMITS.peersNamed.value - mates.length, {
         to,
         fits: (other) => !chosen.has(other) && fits(other),
       })
       return [...mates, ...others]
     },
     // No node has the adapter of a new version yet. Nodes that fetch it pass on its chunks.
-    forAnyone: () => some(LIMITS.peersAnnounced.value, { to: networks.size === 1 ? anyPeer : null, fits: () => true }),
+    forAnyone: () =>
+      some(table.all(), LIMITS.peersAnnounced.value, { to: networks.size === 1 ? anyPeer : null, fits: () => true }),
   }
 }

@@ -11,7 +11,9 @@ export interface StrainWatch {
 }
 
 export interface StrainWatchParts {
-  readonly host: Pick<SwarmHost, 'clock' | 'connections' | 'serving'>
+  readonly host: Pick<SwarmHost, 'clock' | 'serving'>
+  /** Returns the number of connected peers. */
+  readonly peers: () => number
   readonly recorder: Recorder
   /** Returns how many leases the run could give out now. */
   readonly capacity: () => number
@@ -29,7 +31,8 @@ const RECENTLY_CROWDED_MS = 120_000
 /** Shortest time between two records. Each is permanent. */
 const AGAIN_MS = 60_000
 
-export function createStrainWatch({ host, recorder, capacity, isAuditBehind, signal }: StrainWatchParts): StrainWatch {
+export function createStrainWatch(parts: StrainWatchParts): StrainWatch {
+  const { host, recorder, peers, capacity, isAuditBehind, signal } = parts
   const { clock } = host
   const { state } = recorder
   const activity = createActivity(clock)
@@ -98,7 +101,7 @@ export function createStrainWatch({ host, recorder, capacity, isAuditBehind, sig
       if (nowMs - lookedMs < LOOK_EVERY_MS) return
       lookedMs = nowMs
       activity.look({
-        peers: new Set(host.connections().map(({ peer }) => peer)).size,
+        peers: peers(),
         // While the trainer works on a batch, groups may have to wait for it.
         hasCapacity: !state.pendingBatch || capacity() > 0,
       })

@@ -56,6 +56,8 @@ export interface RoundParts {
   readonly manifests: string
   /** Gossip about groups, which follows the number of shards before a manifest names it. */
   readonly shards: ShardHub
+  /** Connected peers. */
+  readonly peers: ReadonlySet<string>
   /** Number of nodes that a gossip shard should have. */
   readonly shardNodes: number
   /** Returns the current amount of work, for announcements. */
@@ -158,11 +160,11 @@ export class RoundOpener {
 
   /** Returns the number of shards for the connected nodes. Only a new version may name fewer than before. */
   #shards(version: number): number {
-    const { recorder, snapshots, host, shardNodes } = this.#parts
+    const { recorder, snapshots, peers, shardNodes } = this.#parts
     const newest = snapshots.newest()?.manifest
-    const nodes = new Set<string>()
-    for (const { peer } of host.connections()) if (recorder.state.registered.has(peer)) nodes.add(peer)
-    return shardsFor(nodes.size, {
+    let nodes = 0
+    for (const peer of peers) if (recorder.state.registered.has(peer)) nodes += 1
+    return shardsFor(nodes, {
       current: newest?.shards ?? 1,
       mayShrink: newest !== undefined && version > newest.version,
       shardNodes,

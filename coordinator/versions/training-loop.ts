@@ -69,6 +69,8 @@ function formBatch({ recorder, clock }: TrainingLoopParts): Promise<BatchRecord 
     if (rollback) return backTo(state.publication(rollback.version).step, state.current!.step + 1, clock.now())
     if (pause) return null
     const configuration = state.configuration!
+    // Before the lists are made: this is asked five times a second.
+    if (state.trainableCount(configuration.maxStaleness) < configuration.batchGroups) return null
     const chosen = chooseBatch(
       configuration,
       state.trainable(configuration.maxStaleness),

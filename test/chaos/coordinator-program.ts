@@ -4,7 +4,7 @@ import type { PrivateKey } from '@libp2p/interface'
 import { createAuditLottery } from '../../coordinator/intake/audit-lottery.js'
 import type { Auditor } from '../../coordinator/intake/auditor.js'
 import { replayContexts } from '../../coordinator/intake/replay-contexts.js'
-import { replaysHere } from '../../coordinator/intake/replays.js'
+import { type Replays, replaysHere } from '../../coordinator/intake/replays.js'
 import { agreeOnConfiguration, configurationOf } from '../../coordinator/ledger/agree-run-configuration.js'
 import { openCheckpoints } from '../../coordinator/ledger/checkpoints.js'
 import { openRecorder, type Recorder } from '../../coordinator/ledger/recorder.js'
@@ -55,6 +55,8 @@ export interface CoordinatorSettings {
   readonly placed?: Pick<SimHostOptions, 'address' | 'isDialable' | 'gossip'>
   /** Number of nodes that a gossip shard should have. Default: as in a run. */
   readonly shardNodes?: number
+  /** Changes how groups are replayed. Default: in this thread, unobserved. */
+  readonly replaysOf?: (own: Replays) => Replays
   /** Events between two checkpoints. Default: so few that most starts find one. */
   readonly checkpointEvents?: number
 }
@@ -69,7 +71,7 @@ export async function runCoordinator(
   settings: CoordinatorSettings,
 ): Promise<void> {
   const { key, peerId, onRefusal, stepMs, adapterBytes, driftsAt, placed } = settings
-  const { checkpointEvents = CHECKPOINT_EVENTS } = settings
+  const { checkpointEvents = CHECKPOINT_EVENTS, replaysOf = (own) => own } = settings
   const { clock, machine } = process
   const config: RunConfig = { ...settings.config, dataDir: machine.folder }
   const folder = await openDataFolder(config.dataDir)
@@ -79,7 +81,7 @@ export async function runCoordinator(
   const logger = simulated.logger(process)
   const log = await openSimLog(simulated, process, folder.log)
   const checkpoints = openCheckpoints({ file: folder.checkpoint, log, logger, leastEvents: checkpointEvents })
-  const recorder = await openRecorder(log, () => undefined, { checkpoints })
+  const recorder = await openRecorder(log, () => undefined, { checkpoints, clock })
   const host = createSimHost({ network, directory, process, peerId, runId: peerId, onRefusal, logger, ...placed })
   const runtime = runtimeOf([library], tokenizer)
   const taskSet = { tasks: TASKS, environments: [library], datasetSha256: '0'.repeat(64) }
@@ -98,7 +100,7 @@ export async function runCoordinator(
     taskSet,
     metrics: createMetrics(),
     watch: UNWATCHED,
-    replays: replaysHere(replayContexts(runtime, [library]), UNWATCHED),
+    replays: replaysOf(replaysHere(replayContexts(runtime, [library]), UNWATCHED)),
     auditor: settings.auditor ?? createScriptAuditor(clock),
     lottery: createAuditLottery(key.raw),
     ...(settings.shardNodes === undefined ? {} : { shardNodes: settings.shardNodes }),

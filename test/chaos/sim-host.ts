@@ -159,6 +159,7 @@ export function createSimHost(options: SimHostOptions): SimHost {
       const end = endTo(peer)
       if (!end) throw new TransportError('unreachable', `${protocol} of ${peer}`)
       const { remote } = end
+      network.opened(machine, remote.machine, protocol)
       const breaks = (): boolean => {
         if (!random.chance(network.link(machine, remote.machine).breaks)) return false
         network.blow('connection broken')

@@ -52,6 +52,8 @@ export interface SimNetwork {
   onHeal(listener: () => void): () => void
   /** Counts what machines send each other. */
   carried: (from: string, to: string, bytes: number) => void
+  /** Counts streams that machines open. */
+  opened: (from: string, to: string, protocol: string) => void
 }
 
 export function createSimNetwork(
@@ -102,6 +104,7 @@ export function createSimNetwork(
       return delayMs + random.int(0, Math.max(0, Math.round(jitterMs))) + (bytes / bytesPerSecond) * 1000
     },
     carried: () => undefined,
+    opened: () => undefined,
     onHeal(listener) {
       listeners.add(listener)
       return () => listeners.delete(listener)

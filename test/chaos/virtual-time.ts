@@ -138,5 +138,13 @@ export function createVirtualClock(
       time.after(ms, end, owner)
       return controller.signal
     },
+    after: (ms, action) =>
+      time.after(
+        ms,
+        () => {
+          if (alive()) action()
+        },
+        owner,
+      ),
   }
 }

@@ -33,7 +33,8 @@ const nothing = (): void => undefined
 const REPORTED_AFTER_MS = 5000
 const SETTLED_AT_ONCE = 4096
 
-export function cpuMeter(owner: string): CpuMeter & { close(): void } {
+/** @param oneIn  of so many turns, one is measured */
+export function cpuMeter(owner: string, oneIn = ONE_IN): CpuMeter & { close(): void } {
   let spentUs = 0
   let turns = 0
   let unsettled: Turn[] = []
@@ -54,13 +55,13 @@ export function cpuMeter(owner: string): CpuMeter & { close(): void } {
         collectingMs += Math.min(toMs, turn.toMs) - Math.max(fromMs, turn.fromMs)
       }
       const restUs = 1000 * Math.max(0, turn.toMs - turn.fromMs - collectingMs)
-      spentUs += ONE_IN * (collectingMs > 0 ? Math.min(turn.spentUs, restUs) : turn.spentUs)
+      spentUs += oneIn * (collectingMs > 0 ? Math.min(turn.spentUs, restUs) : turn.spentUs)
     }
     unsettled = unsettled.filter(({ toMs }) => toMs > untilMs)
     collections = collections.filter(({ toMs }) => toMs > untilMs)
   }
   // By chance and the same in every run: every eighth turn might be of one kind.
-  const random = seededRandom(ONE_IN)
+  const random = seededRandom(oneIn)
   return {
     get spentUs() {
       settle(performance.now())
@@ -72,7 +73,7 @@ export function cpuMeter(owner: string): CpuMeter & { close(): void } {
     turn(machine) {
       if (machine !== owner) return nothing
       turns += 1
-      if (random.int(1, ONE_IN) > 1) return nothing
+      if (random.int(1, oneIn) > 1) return nothing
       const fromMs = performance.now()
       const before = spent()
       return () => {

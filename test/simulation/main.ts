@@ -10,6 +10,7 @@ const { values } = parseArgs({
     minutes: { type: 'string', default: '20' },
     seed: { type: 'string', default: '1' },
     'audit-ms': { type: 'string', default: String(MEASURED.auditMs.value) },
+    profile: { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },
   },
 })
@@ -33,6 +34,7 @@ const minutes = whole('minutes', WARM_UP_MINUTES + 1, 1440)
 const started = performance.now()
 const report = await simulate({
   ...{ minutes, signal: ending.signal },
+  profiles: values.profile,
   nodes: whole('nodes', 2, 20_000),
   seed: whole('seed', 0, 2 ** 30),
   auditMs: whole('audit-ms', 0, 600_000),

@@ -1,3 +1,4 @@
+import type { CoordinatorProfile } from './coordinator-profile.js'
 import type { Report } from './report.js'
 
 /** For the terminal. */
@@ -23,6 +24,7 @@ export function reportLines(report: Report): string[] {
       'coordinator, messages',
       `${coordinator.messagesPerS}/s, in ${rate(coordinator.receivedBytesPerS)}, out ${rate(coordinator.sentBytesPerS)}`,
     ],
+    ['coordinator, streams', counts(coordinator.streamsPerS).replaceAll(/(\d) /g, '$1/s ')],
     ['coordinator, state', `${coordinator.stateEntries} leases, groups and keys`],
     ['audit process, busy', percent(coordinator.audits)],
     [
@@ -57,7 +59,16 @@ export function reportLines(report: Report): string[] {
   ]
   return [
     ...rows.map(([what, figure]) => `${what.padEnd(24)} ${figure}`),
+    ...(report.profile ? profileLines(report.profile) : []),
     ...report.invariants.map((what) => `VIOLATED: ${what}`),
     ...(report.error === null ? [] : [`ERROR: ${report.error}`]),
+  ]
+}
+
+function profileLines({ ms, collectingMs, parts }: CoordinatorProfile): string[] {
+  const spent = (share: number): string => `${(share * ms).toFixed(0)} ms`.padStart(10)
+  return [
+    `coordinator's main thread: ${ms.toFixed(0)} ms, and ${collectingMs.toFixed(0)} ms of collections of garbage`,
+    ...parts.map(({ part, share }) => `${spent(share)} ${(100 * share).toFixed(1).padStart(5)} %  ${part}`),
   ]
 }

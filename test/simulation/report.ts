@@ -1,5 +1,6 @@
 import type { RunState } from '../../coordinator/ledger/run-state.js'
 import { type AdapterFlow, REASONS, type Reason } from './adapter-flow.js'
+import type { CoordinatorProfile } from './coordinator-profile.js'
 import type { CpuMeter } from './cpu-meter.js'
 import { MEASURED } from './measured.js'
 import type { Mesh, TopicCount } from './mesh.js'
@@ -16,6 +17,8 @@ export interface Batch {
 interface Snapshot {
   readonly atMs: number
   readonly cpuUs: number
+  readonly replayUs: number
+  readonly streams: ReadonlyMap<string, number>
   readonly toCoordinator: number
   readonly fromCoordinator: number
   readonly messages: number
@@ -34,9 +37,17 @@ export interface Observed {
   readonly records: SimulatedRunState
   readonly mesh: Mesh
   readonly flow: AdapterFlow
-  readonly wire: { readonly toCoordinator: number; readonly fromCoordinator: number; readonly messages: number }
+  readonly wire: {
+    readonly toCoordinator: number
+    readonly fromCoordinator: number
+    readonly messages: number
+    /** Streams that were opened with the coordinator, by protocol. */
+    readonly streams: ReadonlyMap<string, number>
+  }
   readonly auditor: { readonly busyMs: number }
   readonly meter: CpuMeter
+  /** Replays of the coordinator. */
+  readonly replayMeter: CpuMeter
   readonly batches: Batch[]
   /** The last on each lease. */
   readonly verdicts: Map<string, { readonly accepted: boolean; readonly code: string | null }>
@@ -48,14 +59,25 @@ export interface Observed {
   atWarm?: Snapshot
 }
 
-export function snapshotOf({ records, meter, wire, mesh, flow, auditor }: Observed, atMs: number): Snapshot {
+export function snapshotOf(
+  { records, meter, replayMeter, wire, mesh, flow, auditor }: Observed,
+  atMs: number,
+): Snapshot {
   const spentMs = { fetch: 0, wait: 0, work: 0 }
   for (const node of records.nodes) {
     for (const doing of ['fetch', 'wait', 'work'] as const) spentMs[doing] += node.spentMs[doing]
     if (node.untilMs === null) spentMs[node.doing] += atMs - node.doingSinceMs
   }
   return {
-    ...{ atMs, cpuUs: meter.spentUs, ...wire, spentMs, auditBusyMs: auditor.busyMs },
+    ...{
+      atMs,
+      cpuUs: meter.spentUs,
+      replayUs: replayMeter.spentUs,
+      ...wire,
+      streams: new Map(wire.streams),
+      spentMs,
+      auditBusyMs: auditor.busyMs,
+    },
     gossip: new Map([...mesh.counts].map(([topic, counts]) => [topic, { ...counts }])),
     adapters: { ...flow.counts, fromCoordinator: { ...flow.counts.fromCoordinator } },
   }
@@ -75,8 +97,12 @@ export interface Report {
   readonly coordinator: {
     /** Of one core, measured: its own code as it ran here. Differs from run to run. */
     readonly cpuMeasured: number
-    /** The same with replays of groups of usual length. */
+    /** Of this, the replays. Groups are short here. */
+    readonly cpuOfReplays: number
+    /** The same with replays of groups of usual length instead. */
     readonly cpuWithReplay: number
+    /** Streams that are opened in a second, by either side, by protocol. */
+    readonly streamsPerS: Readonly<Record<string, number>>
     readonly messagesPerS: number
     readonly sentBytesPerS: number
     readonly receivedBytesPerS: number
@@ -130,6 +156,8 @@ export interface Report {
   readonly turnedAway: Readonly<Record<string, number>>
   readonly invariants: readonly string[]
   readonly error: string | null
+  /** What the coordinator did, if samples were taken. */
+  readonly profile?: CoordinatorProfile
 }
 
 const SETTLED_MS = 120_000
@@ -173,6 +201,7 @@ export function reportOf(observed: Observed): Report {
   }
   const moved = adapters.fromCoordinator + adapters.fromPeers
   const measured = (now.cpuUs - from.cpuUs) / 1e6 / seconds
+  const replays = (now.replayUs - from.replayUs) / 1e6 / seconds
   const judgedSince = [...records.groups.values()].filter(
     ({ leaseId, startedMs }) => observed.verdicts.has(leaseId) && startedMs >= from.atMs,
   ).length
@@ -187,7 +216,14 @@ export function reportOf(observed: Observed): Report {
     versions: state?.current?.version ?? 0,
     coordinator: {
       cpuMeasured: rounded(measured, 6),
-      cpuWithReplay: rounded(measured + per(judgedSince) * (MEASURED.replayMs.value / 1000), 6),
+      cpuOfReplays: rounded(replays, 6),
+      cpuWithReplay: rounded(measured - replays + per(judgedSince) * (MEASURED.replayMs.value / 1000), 6),
+      streamsPerS: Object.fromEntries(
+        [...now.streams].map(([protocol, count]) => [
+          protocol,
+          rounded(per(count - (from.streams.get(protocol) ?? 0)), 1),
+        ]),
+      ),
       messagesPerS: rounded(per(now.messages - from.messages), 1),
       sentBytesPerS: Math.round(per(now.fromCoordinator - from.fromCoordinator + adapters.fromCoordinator)),
       receivedBytesPerS: Math.round(
@@ -242,7 +278,16 @@ export function reportOf(observed: Observed): Report {
 }
 
 const EMPTY = {
-  ...{ cpuUs: 0, toCoordinator: 0, fromCoordinator: 0, messages: 0, auditBusyMs: 0, gossip: new Map() },
+  ...{
+    cpuUs: 0,
+    replayUs: 0,
+    streams: new Map<string, number>(),
+    toCoordinator: 0,
+    fromCoordinator: 0,
+    messages: 0,
+    auditBusyMs: 0,
+    gossip: new Map(),
+  },
   ...{
     adapters: { fromCoordinator: { alone: 0, promised: 0, lacking: 0, slow: 0 }, fromPeers: 0 },
     spentMs: { fetch: 0, wait: 0, work: 0 },

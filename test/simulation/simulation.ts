@@ -14,11 +14,13 @@ import { openSimLog } from '../chaos/databases.js'
 import { tokenizer } from '../chaos/script-policy.js'
 import type { SimProcess } from '../chaos/sim-process.js'
 import { createSimulatedRun, type SimulatedRun } from '../chaos/simulated-run.js'
+import type { TurnMeter } from '../chaos/virtual-time.js'
 import { createVirtualClock } from '../chaos/virtual-time.js'
 import { library } from '../support/library-environment.js'
 import { smallRun } from '../support/run-config.js'
 import { runtimeOf } from '../support/scripted.js'
 import { createAdapterFlow } from './adapter-flow.js'
+import { startProfiler } from './coordinator-profile.js'
 import { cpuMeter } from './cpu-meter.js'
 import { MEASURED } from './measured.js'
 import { createMesh } from './mesh.js'
@@ -34,6 +36,8 @@ export interface SimulationOptions {
   readonly seed: number
   /** Of one group. */
   readonly auditMs: number
+  /** Whether to take samples of what the coordinator does. */
+  readonly profiles?: boolean
   /** Ends it early; the report is of what was simulated by then. */
   readonly signal?: AbortSignal
   /** Called once a simulated minute. */
@@ -55,9 +59,19 @@ const DISK_MS: ReadonlyMap<string, number> = new Map([['log append', 5]])
 export async function simulate(options: SimulationOptions): Promise<Report> {
   const { nodes, minutes, seed } = options
   const meter = cpuMeter('coordinator')
-  const simulated = await createSimulatedRun(seed, { meter: meter.turn, canBlock: false })
+  const profiler = options.profiles ? await startProfiler('coordinator') : null
+  const turn: TurnMeter = (owner) => {
+    const measured = meter.turn(owner)
+    const sampled = profiler?.turn(owner)
+    return () => {
+      measured()
+      sampled?.()
+    }
+  }
+  const simulated = await createSimulatedRun(seed, { meter: turn, canBlock: false })
   try {
-    return await run(simulated, options, meter, { nodes, endMs: simulated.time.nowMs + minutes * 60_000 })
+    const report = await run(simulated, options, meter, { nodes, endMs: simulated.time.nowMs + minutes * 60_000 })
+    return profiler ? { ...report, profile: await profiler.stop() } : report
   } finally {
     meter.close()
     await simulated.close()
@@ -96,11 +110,15 @@ async function run(
   })
   const machine = await simulated.machine('coordinator')
   machine.diskMs = ({ what }) => DISK_MS.get(what) ?? 0
-  const wire = { toCoordinator: 0, fromCoordinator: 0, messages: 0 }
+  const wire = { toCoordinator: 0, fromCoordinator: 0, messages: 0, streams: new Map<string, number>() }
   network.carried = (from, to, bytes) => {
     if (to === 'coordinator') wire.toCoordinator += bytes
     else if (from === 'coordinator') wire.fromCoordinator += bytes
     if (bytes > 0 && to === 'coordinator') wire.messages += 1
+  }
+  network.opened = (from, to, protocol) => {
+    if (to === 'coordinator' || from === 'coordinator')
+      wire.streams.set(protocol, (wire.streams.get(protocol) ?? 0) + 1)
   }
   const clock = createVirtualClock(
     time,
@@ -125,8 +143,9 @@ async function run(
   const peerIds = keys.map(peerIdOfKey)
   const groupsBefore = people.map(({ kind }) => (kind === 'patient' ? PATIENT_AFTER : random.int(...DELIVERED_BEFORE)))
   const manifests = new Map<string, SealedManifest>()
+  const replayMeter = cpuMeter('replay', 1)
   const observed: Observed = {
-    ...{ nodes, startMs, endMs, records, mesh, flow, wire, auditor, meter, auditMs, batches: [] },
+    ...{ nodes, startMs, endMs, records, mesh, flow, wire, auditor, meter, replayMeter, auditMs, batches: [] },
     verdicts: new Map(),
     refusals: new Map(),
     errors: [],
@@ -142,6 +161,13 @@ async function run(
       onRefusal: ({ code }) => void observed.refusals.set(code, (observed.refusals.get(code) ?? 0) + 1),
       placed: { address: `${COORDINATOR}/p2p/${runId}`, isDialable: true, gossip: mesh.attach },
       checkpointEvents: 10_000,
+      replaysOf: ({ atOnce, judge }) => ({
+        atOnce,
+        async judge(request, ending) {
+          const end = replayMeter.turn('replay')
+          return judge(request, ending).finally(end)
+        },
+      }),
     })
     coordinating.catch((error: unknown) => {
       if (process.alive) observed.errors.push({ node: 0, error })
@@ -259,6 +285,7 @@ async function run(
   const report = reportOf({ ...observed, endMs: time.nowMs })
   closing.abort(new Error('the simulation is over'))
   flow.close()
+  replayMeter.close()
   return report
 }
 

@@ -51,6 +51,7 @@ export function createMovedClock(startMs = 1_700_000_000_000): MovedClock {
       )
       return controller.signal
     },
+    after: (ms, action) => after(ms, false, action),
     get pauses() {
       return inOrder().flatMap(({ atMs, isPause }) => (isPause ? [atMs - nowMs] : []))
     },

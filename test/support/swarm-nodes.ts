@@ -45,6 +45,7 @@ export const patientClock: Clock = {
   ...systemClock,
   sleep: (ms, signal) => systemClock.sleep(ms < SHORTEST_LIMIT_MS ? ms : PATIENCE_MS, signal),
   timeout: (ms) => systemClock.timeout(ms < SHORTEST_LIMIT_MS ? ms : PATIENCE_MS),
+  after: (ms, action) => systemClock.after(ms < SHORTEST_LIMIT_MS ? ms : PATIENCE_MS, action),
 }
 
 /** Creates real libp2p nodes on the loopback interface. `close` closes all of them. */

@@ -95,7 +95,11 @@ test('a leaderboard with a foreign signature is refused', async ({ swarm }) => {
 test('a node requests a newer leaderboard when its own is old, once for all requests', async ({ swarm }) => {
   const clock = createMovedClock()
   const coordinator = await swarm.node(1)
-  const ann = await swarm.node(2, true, { ...clock, timeout: () => new AbortController().signal })
+  const ann = await swarm.node(2, true, {
+    ...clock,
+    timeout: () => new AbortController().signal,
+    after: () => () => undefined,
+  })
   let asked = 0
   const { key } = coordinator
   await serveLeaderboard(coordinator.host, () =>

@@ -20,6 +20,7 @@ const unlessWoken: Clock = {
   ...systemClock,
   sleep: (ms, signal) => systemClock.sleep(ms < EARLIEST_MS ? ms : ms === EARLIEST_MS ? 20 : 2 ** 31 - 1, signal),
   timeout: () => new AbortController().signal,
+  after: (ms, action) => systemClock.after(ms < EARLIEST_MS ? ms : 2 ** 31 - 1, action),
 }
 
 /** A volunteer as `prove-node` starts it, whose policy declines every task. */

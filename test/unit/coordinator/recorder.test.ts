@@ -3,10 +3,11 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { RunEvent } from '../../../coordinator/ledger/events.js'
-import { openRecorder, type Recorder } from '../../../coordinator/ledger/recorder.js'
+import { LONGEST_PAUSE_MS, openRecorder, type Recorder } from '../../../coordinator/ledger/recorder.js'
 import type { RunState } from '../../../coordinator/ledger/run-state.js'
 import { StoreError } from '../../../coordinator/ledger/store-error.js'
 import { WITHOUT_HEADS } from '../../support/memory-log.js'
+import { createMovedClock, type MovedClock } from '../../support/moved-clock.js'
 import { agreed, published } from '../../support/run-events.js'
 
 interface Slow {
@@ -19,7 +20,7 @@ interface Slow {
 }
 
 /** A recorder on a disk whose every write takes until it is told to end. */
-async function openSlow(): Promise<Slow> {
+async function openSlow(clock?: MovedClock): Promise<Slow> {
   const writes: number[][] = []
   const stated: number[] = []
   const versionOf = (event: RunEvent): number => (event as ReturnType<typeof published>).version
@@ -38,6 +39,7 @@ async function openSlow(): Promise<Slow> {
       close: async () => undefined,
     },
     (event) => stated.push(versionOf(event)),
+    clock ? { clock } : {},
   )
   return {
     recorder,
@@ -119,6 +121,91 @@ test('what could not be written is refused with all that came with it and after 
   ])
   assert.equal(stated, [])
   assert.equal(recorder.state.publications, [])
+  await recorder.close()
+})
+
+test('with a clock, a busy run writes the events of a short time together, and answers only then', async () => {
+  const clock = createMovedClock()
+  const { recorder, writes, stated, end } = await openSlow(clock)
+  const first = Array.from({ length: 20 }, () => recorder.record(next))
+  await turn()
+  assert.is(writes.at(-1)!.length, 20, 'the first ones are written at once')
+  await end()
+  await Promise.all(first)
+  const answered: number[] = []
+  for (let i = 0; i < 3; i++) {
+    void recorder.record(next).then((event) => answered.push(event!.version))
+    await turn()
+  }
+  clock.advance(19)
+  await turn()
+  assert.is(writes.length, 1, 'a millisecond for each recent event')
+  clock.advance(1)
+  await turn()
+  assert.equal(writes.at(-1), [20, 21, 22])
+  assert.equal([stated.length, answered], [20, []], 'nothing is told of before it is on disk')
+  await end()
+  assert.equal([stated.length, answered], [23, [20, 21, 22]])
+  clock.advance(10_000)
+  void recorder.record(next)
+  await turn()
+  assert.equal(writes.at(-1), [23], 'after a pause, an event waits for nothing')
+  await end()
+  await recorder.close()
+})
+
+test('however many events there are, none waits for longer than the longest pause', async () => {
+  const clock = createMovedClock()
+  const { recorder, writes, end } = await openSlow(clock)
+  for (let i = 0; i < 5; i++) {
+    const full = Array.from({ length: 64 }, () => recorder.record(next))
+    await turn()
+    await end()
+    await Promise.all(full)
+  }
+  const late = recorder.record(next)
+  await turn()
+  clock.advance(LONGEST_PAUSE_MS - 1)
+  await turn()
+  assert.is(writes.length, 5)
+  clock.advance(1)
+  await turn()
+  assert.equal(writes.at(-1), [320])
+  await end()
+  await late
+  await recorder.close()
+})
+
+test('events that fill a write, and those of a recorder that closes, do not wait for the clock', async () => {
+  const clock = createMovedClock()
+  const { recorder, writes, end } = await openSlow(clock)
+  const some = Array.from({ length: 40 }, () => recorder.record(next))
+  await turn()
+  await end()
+  await Promise.all(some)
+  const full = Array.from({ length: 64 }, () => recorder.record(next))
+  await turn()
+  assert.is(writes.at(-1)!.length, 64)
+  await end()
+  await Promise.all(full)
+  const last = recorder.record(next)
+  await turn()
+  const closed = recorder.close()
+  await turn()
+  assert.equal(writes.at(-1), [104])
+  await end()
+  assert.is((await last)!.version, 104)
+  await closed
+})
+
+test('a request without an event begins no pause', async () => {
+  const clock = createMovedClock()
+  const { recorder, writes, end } = await openSlow(clock)
+  assert.is(await recorder.record(() => null), null)
+  void recorder.record(next)
+  await turn()
+  assert.equal(writes, [[0]])
+  await end()
   await recorder.close()
 })
 

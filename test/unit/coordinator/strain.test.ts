@@ -40,13 +40,9 @@ async function openRun() {
     host: {
       clock,
       serving,
-      connections: () =>
-        Array.from({ length: run.peers }, (_, i) => ({
-          ...{ peer: `node-${i}`, address: '/ip4/203.0.113.5/tcp/4001', streams: 0 },
-          direction: 'inbound' as const,
-        })),
     },
     recorder,
+    peers: () => run.peers,
     capacity: () => (run.hasCapacity ? 8 : 0),
     isAuditBehind: () => run.isAuditBehind,
     signal: new AbortController().signal,

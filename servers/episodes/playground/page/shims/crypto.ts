@@ -55,3 +55,12 @@ export function hash(algorithm: string, content: Content, encoding: 'hex' | 'buf
 
 export const randomUUID = (): string => globalThis.crypto.randomUUID()
 export const randomBytes = (count: number): Uint8Array => globalThis.crypto.getRandomValues(new Uint8Array(count))
+
+/** Signatures are not part of the page: it verifies groups by replaying them. Its bundle leaves out all code that calls these. */
+const unavailable = (name: string) => (): never => {
+  throw new TypeError(`${name} is not available in the browser: check signatures with prove-node`)
+}
+export const createPrivateKey = unavailable('createPrivateKey')
+export const createPublicKey = unavailable('createPublicKey')
+export const sign = unavailable('sign')
+export const verify = unavailable('verify')
