@@ -70,10 +70,13 @@ export function failingVariant({ steps, open, random }: Course, index: number, a
     )
   })
   if (free.length === 0) return null
+  const earlier = steps.slice(0, index)
   for (const field of random.shuffle(free)) {
+    const tried = new Set<Json>([itemAt(step.args, field)])
     for (const value of wrongValues(itemAt(step.args, field), session, step, field, random)) {
-      const earlier = steps.slice(0, index)
-      if (value === step.args[field] || isNotOffered(value, field, earlier)) continue
+      if (tried.has(value)) continue
+      tried.add(value)
+      if (isNotOffered(value, field, earlier)) continue
       // Who has looked for something up to 140 does not bid 500 for it.
       if (typeof value === 'number' && Number.isFinite(most) && value > most) continue
       const args = { ...step.args, [field]: value }

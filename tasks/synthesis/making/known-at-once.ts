@@ -1,3 +1,4 @@
+import { oncePer } from '../once-per.js'
 import { entitiesShown } from './entities-shown.js'
 import type { Result } from './references.js'
 
@@ -42,14 +43,5 @@ export function isKnownBefore(label: string, steps: readonly Call[], source: num
 export const statedBefore = (steps: readonly Call[], begun: number): Call['args'][] =>
   steps.slice(0, begun).flatMap(({ args, output }) => [args, output])
 
-const written = new WeakMap<Call['args'], string>()
-
 /** Arguments or a result as JSON. */
-function writtenOf(values: Call['args']): string {
-  let text = written.get(values)
-  if (text === undefined) {
-    text = JSON.stringify(values)
-    written.set(values, text)
-  }
-  return text
-}
+const writtenOf = oncePer((values: Call['args']): string => JSON.stringify(values))

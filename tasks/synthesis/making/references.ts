@@ -7,8 +7,9 @@ import {
 } from '../../../servers/kernel/index.js'
 import { elementOf } from '../../../servers/kernel/tool-graph.js'
 import { itemAt } from '../item-at.js'
+import { oncePer } from '../once-per.js'
 import type { Way } from '../way.js'
-import { entitiesShown } from './entities-shown.js'
+import { entitiesOfKind, entitiesShown } from './entities-shown.js'
 
 /** One earlier result, as references look at it. */
 export interface Result {
@@ -16,16 +17,6 @@ export interface Result {
   readonly tool: ToolDefinition
   readonly args: Readonly<Record<string, unknown>>
   readonly output: Readonly<Record<string, unknown>>
-}
-
-/** The entities of one kind in a result, in reading order, each once. */
-function ofKind(result: Result, entity: string): EntityOccurrence[] {
-  const seen = new Set<string>()
-  return entitiesShown(result).filter((found) => {
-    if (found.entity !== entity || seen.has(found.key)) return false
-    seen.add(found.key)
-    return true
-  })
 }
 
 /** Fields by which people tell things apart: the cheapest, the nearest, the one with the most likes. Nobody says "the shop with the latest opening time". */
@@ -41,8 +32,21 @@ const DISLIKED = /^(rating|stars)$/
  * @param trueLabel  the entity's label in the environment. A result may show several entities next to one name, which is only
  *   that of one of them
  */
-export function waysToRefer(result: Result, entity: string, key: string, trueLabel: unknown): Way[] {
-  const found = ofKind(result, entity)
+export function waysToRefer(result: Result, entity: string, key: string, trueLabel: unknown): readonly Way[] {
+  const known = waysIn(result)
+  const name = `${entity} ${key} ${trueLabel}`
+  let ways = known.get(name)
+  if (!ways) {
+    ways = findWays(result, entity, key, trueLabel)
+    known.set(name, ways)
+  }
+  return ways
+}
+
+const waysIn = oncePer((_: Result) => new Map<string, readonly Way[]>())
+
+function findWays(result: Result, entity: string, key: string, trueLabel: unknown): Way[] {
+  const found = entitiesOfKind(result, entity)
   const { noun, label } = result.environment.entities[entity] ?? { noun: entity.replaceAll('_', ' ') }
   const at = found.findIndex((occurrence) => occurrence.key === key)
   if (at < 0) return []

@@ -1,8 +1,9 @@
 import { meaningOf, type SeededRandom, speechOf, withChoices } from '../../../servers/kernel/index.js'
 import { itemAt, lastOf } from '../item-at.js'
+import { oncePer, oncePerName } from '../once-per.js'
 import type { Way } from '../way.js'
 import { PEOPLE } from '../wording/referring.js'
-import { entitiesShown, entitiesTaken, kindsListed } from './entities-shown.js'
+import { entitiesShown, entitiesTaken, keysShown, kindsListed } from './entities-shown.js'
 import { canAskForSeveral, isAskedAtOnce } from './in-one-breath.js'
 import { isKnownBefore, isSoughtAsOne } from './known-at-once.js'
 import type { Binding, Step } from './step.js'
@@ -103,16 +104,15 @@ interface Course {
 }
 
 function courseOf(steps: readonly Step[], parts: Parts, hearing: Hearing): Course {
-  let turns = turnsOf.get(parts)
-  if (!turns) {
-    turns = []
-    for (const [turn, part] of parts.entries()) for (const step of part) turns[step] = turn
-    turnsOf.set(parts, turns)
-  }
+  const turns = turnsOf(parts)
   return { steps, hearing, partOf: (step) => turns[step] ?? -1 }
 }
 
-const turnsOf = new WeakMap<Parts, number[]>()
+const turnsOf = oncePer((parts: Parts): readonly number[] => {
+  const turns: number[] = []
+  for (const [turn, part] of parts.entries()) for (const step of part) turns[step] = turn
+  return turns
+})
 
 function fits(
   way: Way,
@@ -168,10 +168,10 @@ function fits(
 }
 
 /** Keys of a kind that a call takes or shows. */
-function keysOf(step: Step, entity: string): Set<string> {
-  const found = [...entitiesTaken(step), ...entitiesShown(step)]
-  return new Set(found.flatMap((occurrence) => (occurrence.entity === entity ? [occurrence.key] : [])))
-}
+const keysOf = oncePerName((step: Step, entity: string): ReadonlySet<string> => {
+  const taken = entitiesTaken(step).flatMap((occurrence) => (occurrence.entity === entity ? [occurrence.key] : []))
+  return new Set([...taken, ...keysShown(step, entity)])
+})
 
 /** Keys beside a label, in what a call shows. */
 function namesakes(step: Step, entity: string, label: string): string[] {

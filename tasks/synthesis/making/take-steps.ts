@@ -1,6 +1,6 @@
 import type { SeededRandom, SpokenEnvironment } from '../../../servers/kernel/index.js'
 import type { Node } from '../graph.js'
-import { itemAt } from '../item-at.js'
+import { oncePerName } from '../once-per.js'
 import { type ChainQuery, chainIndex, type WiredChain } from './chain-index.js'
 import { canCarry, type Shape } from './conversation-shape.js'
 import { type FittingChain, fittingChains } from './fitting-chains.js'
@@ -61,8 +61,16 @@ const OF_CHAIN: ReadonlySet<ObjectionName> = new Set(['no_walk', ...OF_CALLS.map
  * Returns the name under which a chain counts as spent after repeated rejections: of the chain alone, or of conversations of one shape.
  * @param by  the objection, unless the name of the shape is wanted
  */
-export const spentName = (chain: string, { information, recovery, missing }: TaskPlan, by?: ObjectionName): string =>
-  by !== undefined && OF_CHAIN.has(by) ? chain : `${chain} ${information} ${recovery} ${missing}`
+export const spentName = (chain: string, plan: TaskPlan, by?: ObjectionName): string =>
+  by !== undefined && OF_CHAIN.has(by) ? chain : `${chain}${shapeName(plan)}`
+
+const shapeName = ({ information, recovery, missing }: TaskPlan): string => ` ${information} ${recovery} ${missing}`
+
+/** Returns the chains that are spent for conversations of a shape. */
+const spentOf = oncePerName(
+  (spent: ReadonlySet<string>, shape: string): ReadonlySet<string> =>
+    new Set([...spent].flatMap((name) => (name.endsWith(shape) ? [name.slice(0, -shape.length)] : []))),
+)
 
 /** A chain, its things and the ways to ask for it; plain speech and requests that no call answers need not all of these. */
 interface Found {
@@ -96,7 +104,8 @@ function chooseChain(
   const others = random.sample(context.graph.nodes.filter(isNear), OTHER_TOOLS)
   const state = stateIndex(environmentSeed, context.seedStates)
   const index = chainIndex(context.graph, context.heldOutEnvironments)
-  const isFresh = ({ name }: WiredChain): boolean => !spent.has(name) && !spent.has(spentName(name, assignment))
+  const spentHere = spentOf(spent, shapeName(assignment))
+  const isFresh = (name: string): boolean => !spent.has(name) && !spentHere.has(name)
   for (const next of anyLength ? lengthsFrom(length) : [length]) {
     const query: ChainQuery = { length: next, split, crossing }
     const fitting = shape && fittingChains(index, query, shape)
@@ -110,7 +119,7 @@ function chooseChain(
     const again = few ? [few] : shape ? [] : through
     for (const [place, list] of [...fresh, ...again].entries()) {
       for (const { name, nodes, wiring, partings: all } of inRandomOrder(list, random)) {
-        const isTaken = tried.has(name) || (place < fresh.length && !isFresh({ name, nodes, wiring }))
+        const isTaken = tried.has(name) || (place < fresh.length && !isFresh(name))
         if (isTaken || !fits(nodes) || !state.canCarry(nodes, wiring)) continue
         const partings = all?.filter((parts) => inState(nodes, parts, state))
         if (partings?.length !== 0) return { nodes, wiring, ...(partings ? { partings } : {}) }
@@ -124,12 +133,12 @@ type Candidate = WiredChain & Partial<Pick<FittingChain, 'partings'>>
 
 /** Yields the items of a list in random order. Few are asked for, so the list is not shuffled as a whole. */
 function* inRandomOrder<T>(items: readonly T[], random: SeededRandom): Generator<T> {
-  const left = [...items]
-  while (left.length > 0) {
-    const at = random.int(0, left.length - 1)
-    const [item, last] = [itemAt(left, at), left.pop()]
-    if (at < left.length && last !== undefined) left[at] = last
-    yield item
+  const moved = new Map<number, T>()
+  const itemIn = (place: number): T => moved.get(place) ?? (items[place] as T)
+  for (let last = items.length - 1; last >= 0; last--) {
+    const at = random.int(0, last)
+    yield itemIn(at)
+    moved.set(at, itemIn(last))
   }
 }
 

@@ -130,19 +130,12 @@ const isSame = (a: unknown, b: unknown): boolean => a === b || JSON.stringify(a)
 /** The rows in which two states of an environment differ. */
 export function changesBetween(before: Session, after: Session): Map<RowName, Change> {
   const changes = new Map<RowName, Change>()
-  for (const [table, { key }] of Object.entries(before.seedState.environment.tables)) {
-    const old = new Map(
-      itemAt(before.db, table)
-        .list()
-        .map((row) => [row[key] as string, row]),
-    )
-    for (const row of itemAt(after.db, table).list()) {
-      const known = old.get(row[key] as string)
-      old.delete(row[key] as string)
-      if (known !== row) changes.set(`${table} ${row[key]}`, { before: known, after: row })
-    }
-    for (const [name, row] of old) changes.set(`${table} ${name}`, { before: row, after: undefined })
-  }
+  for (const { db } of [before, after])
+    for (const table of Object.keys(db))
+      for (const key of itemAt(db, table).writtenKeys()) {
+        const [old, now] = [itemAt(before.db, table).get(key), itemAt(after.db, table).get(key)]
+        if (old !== now) changes.set(`${table} ${key}`, { before: old, after: now })
+      }
   return changes
 }
 

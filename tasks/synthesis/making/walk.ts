@@ -3,7 +3,16 @@ import { meaningOf, type SeededRandom, type Session, type SpokenEnvironment } fr
 import type { Profile } from '../../dataset/profile.js'
 import type { Node } from '../graph.js'
 import { itemAt } from '../item-at.js'
-import { type Arguments, accepts, bindingTo, type Course, canBeMeantNext, drawArguments, keysIn } from './arguments.js'
+import {
+  type Arguments,
+  accepts,
+  bindingTo,
+  type Course,
+  canBeMeantNext,
+  drawArguments,
+  keysIn,
+  stepsWithNext,
+} from './arguments.js'
 import { aboutIn } from './at-odds.js'
 import { isHasty } from './known-in-time.js'
 import { commonValuesIn } from './references.js'
@@ -167,12 +176,13 @@ export function walk(
   ): boolean {
     if (!first) return accepts(course.session, node, random, bound) !== undefined
     const { field, entity, source, keys } = first
+    const withNext = stepsWithNext(course.steps, node)
     return keys.some((key) => {
       if (Object.values(bound).includes(key)) return false
       const binding = bindingTo({ field, entity, key, source }, node, course)
       const isMeant =
         at > course.steps.length ||
-        (course.partings?.some((parts) => canBeMeantNext(binding, node, course.steps, parts)) ?? true)
+        (course.partings?.some((parts) => canBeMeantNext(binding, withNext, parts)) ?? true)
       return binding.ways.length > 0 && isMeant && canBeMade(node, at, others, course, { ...bound, [field]: key })
     })
   }

@@ -8,12 +8,14 @@ import {
 import type { Example } from '../../dataset/example.js'
 import type { Profile } from '../../dataset/profile.js'
 import { type Node, nodeName, type ToolGraph } from '../graph.js'
-import { chainIndex } from '../making/chain-index.js'
+import { valueAt } from '../item-at.js'
+import { type ChainIndex, chainIndex } from '../making/chain-index.js'
 import { canFailIn, fieldsToLeaveOut } from '../making/conversation-shape.js'
 import { hasRuleFor } from '../making/domain-rule-case.js'
 import { type FittingChain, fittingChains } from '../making/fitting-chains.js'
 import type { TaskPlan } from '../making/plan.js'
 import { type StateIndex, stateIndex } from '../making/state-index.js'
+import { CHAIN_LENGTHS } from '../making/split.js'
 import type { Assignment, Rejection } from '../making/synthesis-context.js'
 import { spentName } from '../making/take-steps.js'
 
@@ -33,7 +35,12 @@ export interface Targets {
   note(assignment: Assignment, kept: Example | null, rejected: readonly Rejection[]): void
   /** Names of the chains of which nothing came, see `spentName`. */
   spent(): string[]
+  /** Returns why a tool has few examples, by its name: the chains through it, and what dropped its candidates. */
+  scarcity(): Record<string, string>
 }
+
+/** Number of objections that a reason names. */
+const MAIN_OBJECTIONS = 3
 
 export function createTargets(
   graph: ToolGraph,
@@ -48,6 +55,7 @@ export function createTargets(
   const waiting = new Map<string, number>()
   const failures = new Map<string, number>()
   const chains = new Map<string, number>()
+  const dropped = new Map(graph.nodes.map((node) => [nodeName(node), new Map<string, number>()]))
   const known = new Map<string, readonly Node[]>()
   const add = (counts: Map<string, number>, name: string, more: number): void => {
     counts.set(name, Math.max(0, (counts.get(name) ?? 0) + more))
@@ -85,13 +93,37 @@ export function createTargets(
       const environments = new Map(kept?.task.toolset.map(({ environment, tool }) => [tool, environment]))
       for (const name of new Set(kept?.task.groundTruth.map((call) => `${environments.get(call.name)}:${call.name}`)))
         add(called, name, 1)
-      for (const { by, chain } of rejected) if (chain !== undefined) add(chains, spentName(chain, assignment, by), 1)
+      for (const { by, chain } of rejected) {
+        add(valueAt(dropped, own), by, 1)
+        if (chain !== undefined) add(chains, spentName(chain, assignment, by), 1)
+      }
       if (!kept) return
       for (const name of [kept.task.chain, spentName(kept.task.chain, assignment)])
         chains.set(name, Number.NEGATIVE_INFINITY)
     },
     spent: () => [...chains].filter(([, count]) => count >= SPENT_AFTER).map(([name]) => name),
+    scarcity: () =>
+      Object.fromEntries(
+        profile.speech === 'plain'
+          ? []
+          : graph.nodes.map((node) => [
+              nodeName(node),
+              reasonFor(chainsThrough(node, chainIndex(graph, heldOutEnvironments)), valueAt(dropped, nodeName(node))),
+            ]),
+      ),
   }
+}
+
+const chainsThrough = (node: Node, index: ChainIndex): number =>
+  CHAIN_LENGTHS.flatMap((length) =>
+    [true, false].map((crossing) => index.through(node, { length, split: 'train', crossing }).length),
+  ).reduce((sum, count) => sum + count, 0)
+
+function reasonFor(chains: number, dropped: ReadonlyMap<string, number>): string {
+  if (chains === 0) return 'no chain of training runs through the tool'
+  const main = [...dropped].sort(([, a], [, b]) => b - a).slice(0, MAIN_OBJECTIONS)
+  const by = main.map(([name, count]) => `\`${name}\` ${count}`).join(', ')
+  return `${chains} ${chains === 1 ? 'chain' : 'chains'} of training${by === '' ? '' : `; dropped by ${by}`}`
 }
 
 function cheapest(nodes: readonly Node[], cost: (node: Node) => number, random: SeededRandom): Node {
