@@ -1,13 +1,11 @@
 import type { Json } from '../../../rollout/reward/index.js'
-import { type EntityOccurrence, entitiesIn, hasEffect } from '../../../servers/kernel/index.js'
+import { type EntityOccurrence, entitiesIn, hasEffect, speechOf } from '../../../servers/kernel/index.js'
 import { itemAt } from '../item-at.js'
 import { choicesOf } from '../wording/field-words.js'
 import { entitiesTaken } from './entities-shown.js'
 import { isMoment } from './said-before.js'
 import type { Step } from './step.js'
 
-/** What is paid, taken or added by one call says nothing of what the next one does: who sells 35 shares may protect 60. */
-const GIVEN_OUT = /^(amount|quantity|packs|counted|bags|points|price|page)$/
 /**
  * Returns whether two calls give different days, times or numbers under one name, though they belong together. Calls belong together if
  * they are about one thing, or if the later is for what the earlier found. A user does not look for a hotel room for two nights and book
@@ -40,14 +38,14 @@ function differ(earlier: Step, at: number, later: Step): boolean {
   const isForIt = later.bindings.some(({ source }) => source === at) && !hasEffect(later, 'amends')
   const isOne = a.some((thing) => b.includes(thing)) || (a.length === 0 && b.length === 0)
   if (earlier.tool.annotations.readOnly ? !isForIt : !isOne) return false
+  const { keeps = [] } = speechOf(later)
+  const isKept = (field: string, value: Json | undefined): boolean =>
+    isMoment(value) || (typeof value === 'number' && keeps.includes(field))
   return Object.entries(later.args).some(([field, value]) => {
     const other = earlier.args[field]
-    return !GIVEN_OUT.test(field) && other !== undefined && other !== value && isMeasure(value) && isMeasure(other)
+    return other !== value && isKept(field, value) && isKept(field, other)
   })
 }
-
-/** A day, a month, a time of day or a number. */
-const isMeasure = (value: Json): boolean => typeof value === 'number' || isMoment(value)
 
 /**
  * Returns whether a call looks for a part of a thing, such as its free seats, and the thing is changed next without the result. A user does

@@ -328,7 +328,7 @@ function withheldIn(steps: readonly Step[], random: SeededRandom): Withheld | un
     const value = args[field]
     if (isOptional(schema) || (typeof value !== 'string' && typeof value !== 'number')) return false
     const given = Object.keys(args)
-    if (isWhole(tool, given, field) || ORDER.test(field) || !canLeaveOut(itemAt(steps, 0), given, field)) return false
+    if (isWhole(tool, given, field) || !canLeaveOut(itemAt(steps, 0), given, field)) return false
     const { entity } = meaningOf(schema)
     // Nobody goes on about a thing before having said which it is.
     if (steps.length > 1 && (entity !== undefined || isTakenUp)) return false
@@ -336,9 +336,6 @@ function withheldIn(steps: readonly Step[], random: SeededRandom): Withheld | un
   })
   return fields.length === 0 ? undefined : { step: 0, field: random.pick(fields)[0] }
 }
-
-/** In which order something is listed, which nobody has to look up first. */
-const ORDER = /^(sort|sort_by|order|order_by)$/
 
 const MAKERS: Readonly<Record<Missing, Maker>> = {
   value: makeMissingValue,

@@ -5,6 +5,7 @@ import type { Profile } from '../../dataset/profile.js'
 import { itemAt, lastOf } from '../item-at.js'
 import type { RuledStep } from '../ruled-step.js'
 import { canLeaveOut } from '../wording/clause.js'
+import { entitiesTaken } from './entities-shown.js'
 import { hasDetails, isWhole, partsOf, type Shape } from './conversation-shape.js'
 import { type FailedCall, failingVariant, playUpTo } from './failed-call.js'
 import { isAskedAtOnce } from './in-one-breath.js'
@@ -223,13 +224,13 @@ function otherToolFirst({ steps, open }: Material, turns: readonly Turn[]): Turn
   return null
 }
 
-/** Whether the first call makes true what the second needs, and is about nothing that the second does not say. */
+/** Whether the first call makes true what the second needs, and is about no thing that the second does not say. */
 function isSetUpBy(first: StatedStep, second: StatedStep): boolean {
-  const known = Object.values(second.args)
+  const known = entitiesTaken(second).map(({ key }) => key)
   return (
     !first.tool.annotations.readOnly &&
     isPreparedBy(first, second) &&
-    Object.values(first.args).every((value) => known.includes(value))
+    entitiesTaken(first).every(({ key }) => known.includes(key))
   )
 }
 

@@ -57,11 +57,13 @@ interface Failures {
   setsUp(first: Node, second: Node): boolean
 }
 
-/** Whether a call makes true what the next one needs, and is about nothing that the next one does not say. */
+/** Whether a call makes true what the next one needs, and is about no thing that the next one does not say. */
 const isSetUp = (first: Node, second: Node): boolean =>
   !first.tool.annotations.readOnly &&
   isPreparedBy(first, second) &&
-  Object.keys(first.tool.input.shape).every((field) => field in second.tool.input.shape)
+  Object.entries(first.tool.input.shape).every(
+    ([field, schema]) => field in second.tool.input.shape || meaningOf(schema).entity === undefined,
+  )
 
 /**
  * Returns the ways to ask for the tools of a chain in `requests` turns. Where only a goal is named at first, that turn is for one thing.

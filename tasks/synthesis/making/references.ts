@@ -19,14 +19,6 @@ export interface Result {
   readonly output: Readonly<Record<string, unknown>>
 }
 
-/** Fields by which people tell things apart: the cheapest, the nearest, the one with the most likes. Nobody says "the shop with the latest opening time". */
-const COMPARED =
-  /^(price|total|cost|fare|fee|basic|standard|flex|amount|megabytes|bytes|metres|km|rating|stars|date|start|departs|arrives|placed|modified|due|likes|bids|followers|seats)$/
-
-/** Nobody looks around and means the farthest, the dearest, or the one that others like least. */
-const FAR = /^(metres|km|price|fare|basic|standard|flex)$/
-const DISLIKED = /^(rating|stars)$/
-
 /**
  * Returns every way to mean `key` of kind `entity` by `result`.
  * @param trueLabel  the entity's label in the environment. A result may show several entities next to one name, which is only
@@ -47,7 +39,8 @@ const waysIn = oncePer((_: Result) => new Map<string, readonly Way[]>())
 
 function findWays(result: Result, entity: string, key: string, trueLabel: unknown): Way[] {
   const found = entitiesOfKind(result, entity)
-  const { noun, label } = result.environment.entities[entity] ?? { noun: entity.replaceAll('_', ' ') }
+  const spec = result.environment.entities[entity]
+  const { noun, label, compared = {} } = spec ?? { noun: entity.replaceAll('_', ' ') }
   const at = found.findIndex((occurrence) => occurrence.key === key)
   if (at < 0) return []
   const isList = isOneList(result, found)
@@ -66,8 +59,9 @@ function findWays(result: Result, entity: string, key: string, trueLabel: unknow
     ways.push({ how: 'label', noun, label: named })
   if (found.length === 1 || !isList || goesOn || !isOwn(result, itemAt(found, at))) return ways
   for (const [field, value] of Object.entries(itemAt(found, at).within)) {
+    const most = compared[field]
     if (
-      !COMPARED.test(field) ||
+      most === undefined ||
       !isOrdered(value) ||
       field === label ||
       found.some(({ within }) => typeof within[field] !== typeof value) ||
@@ -75,9 +69,9 @@ function findWays(result: Result, entity: string, key: string, trueLabel: unknow
     )
       continue
     const others = found.filter((_, i) => i !== at).map(({ within }) => within[field] as number | string)
-    if (!DISLIKED.test(field) && others.every((other) => other > value))
+    if (most !== 'highest' && others.every((other) => other > value))
       ways.push({ how: 'extreme', noun, field, most: 'lowest' })
-    if (!FAR.test(field) && others.every((other) => other < value))
+    if (most !== 'lowest' && others.every((other) => other < value))
       ways.push({ how: 'extreme', noun, field, most: 'highest' })
   }
   return ways

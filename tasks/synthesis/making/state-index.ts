@@ -41,6 +41,10 @@ export function stateIndex(environmentSeed: number, seedStates: SeedStateCache):
   return index
 }
 
+/** Arguments that another tool takes too. */
+const sharedWith = ({ tool }: Node, args: JsonObject): JsonObject =>
+  Object.fromEntries(Object.entries(args).filter(([field]) => field in tool.input.shape))
+
 const definedIn = (args: Readonly<Record<string, unknown>>): JsonObject =>
   Object.fromEntries(Object.entries(args).filter(([, value]) => value !== undefined)) as JsonObject
 
@@ -100,7 +104,7 @@ function createStateIndex(environmentSeed: number, seedStates: SeedStateCache): 
         if (!before) return false
         const session = open(first.environment)
         session.call(first.tool.name, before.args)
-        const args = accepts(session, second, random, before.args)
+        const args = accepts(session, second, random, sharedWith(second, before.args))
         return args !== undefined && !open(second.environment).call(second.tool.name, definedIn(args)).ok
       }),
     )

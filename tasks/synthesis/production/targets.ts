@@ -7,6 +7,7 @@ import {
 } from '../../../servers/kernel/index.js'
 import type { Example } from '../../dataset/example.js'
 import type { Profile } from '../../dataset/profile.js'
+import { toolsOfChain } from '../../dataset/statistics.js'
 import { type Node, nodeName, type ToolGraph } from '../graph.js'
 import { valueAt } from '../item-at.js'
 import { type ChainIndex, chainIndex } from '../making/chain-index.js'
@@ -21,8 +22,12 @@ import { spentName } from '../making/take-steps.js'
 
 /** Rejections of a chain after which it is not tried again, if nothing came of it. */
 const SPENT_AFTER = 2
+/** The same for a chain through a scarce tool, whose few chains need a state that is rare. */
+const SPENT_AFTER_IF_SCARCE = 24
+/** A tool is scarce if it has fewer examples than this, and by far fewer than other tools. */
+const ENOUGH = 5
 /** Rounds after which a rare failure becomes a usual one, and after which a plan asks for less: some splits have no chain for each kind. */
-const ROUNDS_WITH_RARE = 6
+const ROUNDS_WITH_RARE = 10
 const ROUNDS_WITH_ALL = 16
 
 /** Chooses the tool that each example is about, and remembers what came of it. */
@@ -70,6 +75,12 @@ export function createTargets(
     }
     return nodes
   }
+  const scarce = (): ReadonlySet<string> => {
+    const average = [...called.values()].reduce((sum, count) => sum + count, 0) / called.size
+    return new Set(
+      [...called].flatMap(([name, count]) => (count < ENOUGH && ENOUGH * (count + 1) <= average ? [name] : [])),
+    )
+  }
   const cost = (node: Node): number => {
     const name = nodeName(node)
     return (called.get(name) ?? 0) + (waiting.get(name) ?? 0) + (failures.get(name) ?? 0) ** 2
@@ -101,7 +112,15 @@ export function createTargets(
       for (const name of [kept.task.chain, spentName(kept.task.chain, assignment)])
         chains.set(name, Number.NEGATIVE_INFINITY)
     },
-    spent: () => [...chains].filter(([, count]) => count >= SPENT_AFTER).map(([name]) => name),
+    spent() {
+      const few = scarce()
+      const isSpent = ([name, count]: readonly [string, number]): boolean => {
+        if (count < SPENT_AFTER || count >= SPENT_AFTER_IF_SCARCE || few.size === 0) return count >= SPENT_AFTER
+        const [chain = ''] = name.split(' ')
+        return !toolsOfChain(chain).some((tool) => few.has(tool))
+      }
+      return [...chains].filter(isSpent).map(([name]) => name)
+    },
     scarcity: () =>
       Object.fromEntries(
         profile.speech === 'plain'
