@@ -111,9 +111,13 @@ export function walk(
     const all = [...steps, step]
     const settled = new Map(drawn.settled)
     const about = wiring?.about[steps.length]
-    if (about !== undefined && !settled.has(about)) {
-      const [one] = aboutIn(node.tool, step.output)
-      if (one) settled.set(about, one.key)
+    const [one] = about === undefined ? [] : aboutIn(node.tool, step.output)
+    if (about !== undefined && one) {
+      const table = node.environment.entities[one.entity]?.table ?? ''
+      const key = settled.get(about)
+      // What is moved has another key from then on.
+      const isMoved = key !== undefined && session.db[table]?.has(key) && !after.db[table]?.has(key)
+      if (key === undefined || isMoved) settled.set(about, one.key)
     }
     const left = drawn.partings?.filter((parts) =>
       parts.every(
