@@ -11,8 +11,8 @@ const programs = join(dirname(createRequire(import.meta.url).resolve('prove-swar
 const folder = mkdtempSync(join(tmpdir(), 'prove-example-'))
 const listen = ['/ip4/127.0.0.1/tcp/0']
 
-// 1. Tasks, in the vocabulary of the demo's model.
-const wanted = ['--examples', '60', '--profile', 'demo', '--environments', 'banking,calendar,email,issue_tracker']
+// 1. Tasks of an environment that the demo's model hardly knows: groups whose rollouts earn different rewards train it.
+const wanted = ['--examples', '60', '--profile', 'demo', '--environments', 'social_media']
 execFileSync(process.execPath, [join(programs, 'prove-lab.cjs'), 'synthesize', '--out', 'tasks', ...wanted], {
   cwd: folder,
 })
@@ -23,6 +23,7 @@ const small = { groupSize: 4, batchGroups: 2, versions: 1, rounds: { registratio
 writeFileSync(join(folder, 'run.yaml'), JSON.stringify({ ...run, ...small }))
 
 const opened = []
+let accepted
 try {
   const coordinator = await startRun(readConfig(join(folder, 'run.yaml')), { dryRun: false })
   opened.push(coordinator)
@@ -40,8 +41,9 @@ try {
       }),
     )
   await coordinator.complete
-  console.log(`version 1 is published, from ${coordinator.state.accepted.size} accepted groups`)
+  accepted = coordinator.state.accepted.size
 } finally {
   for (const one of opened.reverse()) await one.close()
   rmSync(folder, { recursive: true, force: true })
 }
+console.log(`version 1 is published, from ${accepted} accepted groups`)

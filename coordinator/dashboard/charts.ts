@@ -29,8 +29,8 @@ export const SIZES = {
 const LEGEND_COLUMNS = { half: 5, whole: 9, phone: 3 } as const
 /** Colours that colour-blind readers can distinguish (Okabe and Ito, 2008), lighter ones on a dark background. */
 const COLOURS = {
-  light: ['#0072b2', '#d55e00', '#009e73', '#cc79a7', '#8a6d00', '#56b4e9', '#6b7280'],
-  dark: ['#56b4e9', '#e69f00', '#2fc59b', '#e49fc4', '#f0e442', '#8ab4f8', '#9ca3af'],
+  light: ['#0072b2', '#d55e00', '#009e73', '#cc79a7', '#8a6d00', '#56b4e9', '#6b7280', '#882255', '#332288'],
+  dark: ['#56b4e9', '#e69f00', '#2fc59b', '#e49fc4', '#f0e442', '#8ab4f8', '#9ca3af', '#ff8f8f', '#b39ddb'],
 } as const
 const INKS = {
   light: { text: '#3f4a56', line: '#d8dee6' },
@@ -52,8 +52,8 @@ export function createChartCache(): ChartCache {
       if (!svg) {
         svg = drawLines(chart, form)
         drawn.set(name, svg)
-        // One that failed is tried again.
         // A failed drawing is tried again.
+        svg.catch(() => drawn.delete(name))
       }
       return svg
     },

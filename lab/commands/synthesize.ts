@@ -15,6 +15,7 @@ import { speechSha256 } from '../../servers/load-speech.js'
 import {
   createBaselineCheck,
   DatasetError,
+  diversity,
   type Example,
   PROFILES,
   type Profile,
@@ -27,7 +28,6 @@ import {
   createParaphraser,
   createSanityCheck,
   createWorkers,
-  diversity,
   type Missing,
   OBJECTIONS,
   openFinishedBatches,

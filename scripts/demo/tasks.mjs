@@ -1,13 +1,20 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { runProgram } from './swarm-run.mjs'
+
+/** Least share of the wanted held-out tasks that a demo accepts: one environment has a limited number of tool chains. */
+const ENOUGH = 0.9
 
 /**
  * Makes a data set of the demos' short tasks.
  * @param training  number of training tasks
  * @param heldOut   number of held-out tasks
  * @param out       name of the data set in `folder`
+ * @param say       prints a line
+ * @throws Error if the environments give too few distinct held-out tasks, or fewer training tasks than wanted
  */
-export const makeTasks = (environments, { seed, training, heldOut, out, folder, signal }) =>
-  runProgram(
+export async function makeTasks(environments, { seed, training, heldOut, out, folder, signal, say }) {
+  const failure = await runProgram(
     'lab',
     [
       ...['synthesize', '--profile', 'demo', '--environments', environments.join(','), '--seed', `${seed}`],
@@ -15,4 +22,17 @@ export const makeTasks = (environments, { seed, training, heldOut, out, folder, 
       ...['--held-out', `${heldOut / (training + heldOut)}`, '--out', out],
     ],
     { folder, signal, log: `synthesize-${out}.log` },
+  ).then(
+    () => undefined,
+    (error) => error,
   )
+  if (failure === undefined) return
+  signal.throwIfAborted()
+  // The command also fails when it has written a data set that is smaller than wanted.
+  const manifest = await readFile(join(folder, out, 'manifest.json'), 'utf8').catch(() => undefined)
+  if (manifest === undefined) throw failure
+  const { counts } = JSON.parse(manifest)
+  const found = counts['held-out'].examples
+  if (counts.train.examples < training || found < ENOUGH * heldOut) throw failure
+  say(`${environments.join(', ')} ${environments.length === 1 ? 'has' : 'have'} only ${found} distinct held-out tasks`)
+}

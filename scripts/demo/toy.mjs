@@ -68,7 +68,7 @@ export async function runDemo(options, { folder, stop, say, show }) {
   try {
     say(`Demo run in ${folder}: 1 coordinator, ${nodes} volunteers, ${versions} versions; ${left.text()}`)
     say(`Making tasks: ${NEW} to learn, ${KNOWN.join(', ')} to remember …`)
-    const made = { seed, folder, signal }
+    const made = { seed, folder, signal, say }
     await makeTasks([NEW], { ...made, training: TRAINING_TASKS.new, heldOut: tasks, out: 'new' })
     await makeTasks(KNOWN, { ...made, training: TRAINING_TASKS.known, heldOut: fewer, out: 'known' })
     took('tasks')

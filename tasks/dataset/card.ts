@@ -261,7 +261,7 @@ function baselineSection({ baselines }: Outcome): [string, ...string[]][] {
   return matched.length + counted.length === 0 ? [] : [['## Baselines', ...matched, ...counted]]
 }
 
-/** Descriptions of the measures in tasks/synthesis/wording/diversity.ts. */
+/** Descriptions of the measures in diversity.ts. */
 const MEASURES: Readonly<Record<string, string>> = {
   distinct1: 'different words (share of the words of a sample)',
   distinct2: 'different pairs of words',

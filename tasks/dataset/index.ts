@@ -10,6 +10,7 @@ export {
   describeLengthAuc,
 } from './baselines.js'
 export type { DatasetInfo, Outcome, SanityResult } from './dataset-info.js'
+export { diversity } from './diversity.js'
 export { domainRulesProblem, domainRulesText } from './domain-rules-kept.js'
 export { DatasetError, type DatasetErrorCode, ExampleMismatch, type MismatchCode } from './errors.js'
 export * from './example.js'

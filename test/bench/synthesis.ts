@@ -2,20 +2,26 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createSeedStateCache } from '../../servers/kernel/index.js'
-import { type Example, openDataset, PAPER_PROFILE, verifyDataset, writeDataset } from '../../tasks/dataset/index.js'
+import {
+  diversity,
+  type Example,
+  openDataset,
+  PAPER_PROFILE,
+  verifyDataset,
+  writeDataset,
+} from '../../tasks/dataset/index.js'
 import {
   compositionOf,
   createSanityCheck,
   createWorkers,
-  diversity,
   openFinishedBatches,
   type Plan,
   produce,
   SPLIT_SHARES,
-  wordSpread,
 } from '../../tasks/synthesis/index.js'
 import { CATALOGUE } from '../support/spoken-catalogue.js'
 import type { BenchResult } from './result.js'
+import { wordSpread } from './word-spread.js'
 
 /** Number of examples of the paper's data set. */
 const EXAMPLES = 13_517

@@ -14,7 +14,7 @@ const run = async (...args: string[]): Promise<string> => {
 }
 
 test('the swarm in one program publishes a version', async () => {
-  assert.match(await run('examples/swarm.mjs'), /version 1 is published, from [2-9] accepted groups$/)
+  assert.match(await run('examples/swarm.mjs'), /version 1 is published, from [1-9]\d* accepted groups$/)
 })
 
 test('the MCP client lists the tools and calls one', async () => {

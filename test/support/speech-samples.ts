@@ -10,12 +10,11 @@ import {
   type ToolDefinition,
 } from '../../servers/kernel/index.js'
 import type { Way } from '../../tasks/synthesis/way.js'
-import { drawPersona } from '../../tasks/synthesis/wording/natural-speech.js'
-import type { Ask, Moment, Persona } from '../../tasks/synthesis/wording/speech.js'
+import { drawPersona } from '../../tasks/synthesis/wording/persona.js'
+import { type Ask, type Moment, REGISTERS } from '../../tasks/synthesis/wording/speech.js'
 import { CATALOGUE } from './spoken-catalogue.js'
 
 export const TODAY = '2026-03-02'
-export const REGISTERS: readonly Persona['register'][] = ['terse', 'plain', 'polite', 'chatty']
 
 /** A call of one tool that a user could ask for, with its result. */
 export interface Sample {

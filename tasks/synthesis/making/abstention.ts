@@ -1,6 +1,11 @@
 import type { Node } from '../graph.js'
-import { drawOutsideTopic, nextOutsideTopic, outsideRequest } from '../wording/outside-requests.js'
-import type { OutsideRequest, OutsideTopic } from '../wording/outside-topics.js'
+import {
+  drawOutsideTopic,
+  nextOutsideTopic,
+  type OutsideRequest,
+  type OutsideTopic,
+  outsideRequest,
+} from '../wording/outside-requests.js'
 import type { Ask } from '../wording/speech.js'
 import { alike } from './alike.js'
 import { NUMBERS_ASKED } from './ask-for-all.js'

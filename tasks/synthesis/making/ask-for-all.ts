@@ -53,7 +53,7 @@ export function askForAll(
   return {
     steps,
     turns: vague
-      ? [{ says: 'vague', ask: lastOf(asks), steps: [], refused: true }]
+      ? [{ says: 'vague', ask: lastOf(asks), steps: [] }]
       : [{ says: 'request', asks, steps: [], ...(withheld ? { withheld } : {}) }],
     information: vague ? 'minimal' : withheld ? 'missing' : 'complete',
     recovery: null,

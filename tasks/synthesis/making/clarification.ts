@@ -3,7 +3,7 @@ import { isOptional, meaningOf, type SeededRandom } from '../../../servers/kerne
 import type { Example } from '../../dataset/example.js'
 import { type Node, nodeName } from '../graph.js'
 import { itemAt, lastOf } from '../item-at.js'
-import { canLeaveOut } from '../wording/clause.js'
+import { canLeaveOut } from '../wording/request-clause.js'
 import { alike } from './alike.js'
 import { askForAll, isUnderstood, NUMBERS_ASKED } from './ask-for-all.js'
 import { askInVain, goOnInVain, triedOften, type VainRequest, type VainSetting } from './ask-in-vain.js'

@@ -3,10 +3,10 @@ import { isOptional, meaningOf, type SeededRandom } from '../../../servers/kerne
 import type { Information, Recovery } from '../../dataset/example.js'
 import type { Profile } from '../../dataset/profile.js'
 import { itemAt, lastOf } from '../item-at.js'
-import type { RuledStep } from '../ruled-step.js'
-import { canLeaveOut } from '../wording/clause.js'
+import { canLeaveOut } from '../wording/request-clause.js'
 import { entitiesTaken } from './entities-shown.js'
 import { hasDetails, isWhole, partsOf, type Shape } from './conversation-shape.js'
+import type { RuledStep } from './domain-rule-case.js'
 import { type FailedCall, failingVariant, playUpTo } from './failed-call.js'
 import { isAskedAtOnce } from './in-one-breath.js'
 import { isHasty, isKnownInTime } from './known-in-time.js'
@@ -27,12 +27,7 @@ export type Turn = {
       readonly withheld?: Withheld
       readonly ruled?: RuledStep
     }
-  | {
-      readonly says: 'vague'
-      readonly ask: number
-      /** The conversation ends with it: the assistant has no tool for that. */
-      readonly refused?: boolean
-    }
+  | { readonly says: 'vague'; readonly ask: number }
   | { readonly says: 'supply'; readonly ask: number; readonly field: string }
   | { readonly says: 'correct'; readonly ask: number; readonly field: string }
   /** After the assistant declined, or asked whether to go on with, what a rule is about. */

@@ -3,7 +3,7 @@ import { hasEffect, isOptional, meaningOf, type ToolDefinition } from '../../../
 import { kindsGiven, lookedUp, type Node } from '../graph.js'
 import { itemAt, lastOf } from '../item-at.js'
 import { oncePer } from '../once-per.js'
-import { canLeaveOut } from '../wording/clause.js'
+import { canLeaveOut } from '../wording/request-clause.js'
 import { ACT } from './failed-call.js'
 import type { TaskPlan } from './plan.js'
 import type { Chain } from './split.js'

@@ -10,7 +10,6 @@ import {
 import type { DomainRuleRole } from '../../dataset/example.js'
 import type { Node } from '../graph.js'
 import { itemAt } from '../item-at.js'
-import type { RuledStep } from '../ruled-step.js'
 import { ACT, playUpTo, wrongValues } from './failed-call.js'
 import type { Open, Step } from './step.js'
 import type { Taken } from './taken.js'
@@ -21,6 +20,15 @@ export const hasRuleFor = ({ environment, tool }: Node, role: DomainRuleRole['ro
     (rule) =>
       rule.tool === tool.name && (role === 'abiding' || rule.demand === (role === 'declined' ? 'decline' : 'confirm')),
   )
+
+/** A step to which a rule applies, as it was walked or with another value, which the user names at first. */
+export interface RuledStep {
+  readonly step: number
+  readonly rule: DomainRule
+  readonly args: JsonObject
+  /** The argument that has another value than in the step. */
+  readonly field?: string
+}
 
 /** A ruled step, and what the user does when it is declined or asked about. */
 export interface RuledCase extends RuledStep {

@@ -8,8 +8,8 @@ import {
   type Session,
 } from '../../../servers/kernel/index.js'
 import { itemAt } from '../item-at.js'
-import { isDate, isTime } from '../wording/dates.js'
-import { isChoice } from '../wording/values.js'
+import { isChoice } from '../wording/field-words.js'
+import { isDate, isTime } from '../wording/value-words.js'
 import type { StatedStep } from './state-references.js'
 import type { Open } from './step.js'
 import { TODAY } from './today.js'

@@ -1,7 +1,7 @@
 import { type EntitySpec, hasEffect, speechOf } from '../../../servers/kernel/index.js'
 import { oncePer, oncePerName } from '../once-per.js'
-import { PEOPLE } from '../wording/referring.js'
-import { speaksOfSeveral } from '../wording/several.js'
+import { isPerson } from '../wording/reference-words.js'
+import { speaksOfSeveral } from '../wording/tool-phrases.js'
 import { kindsListed } from './entities-shown.js'
 import type { Step } from './step.js'
 
@@ -25,7 +25,7 @@ const specOf = (environment: Found['environment'], entity: string): Pick<EntityS
 
 /** Returns whether a call commits the user to such a thing as it is. */
 export const commitsTo = (user: Pick<Step, 'environment' | 'tool'>, noun = ''): boolean =>
-  hasEffect(user, 'commits') && !PEOPLE.has(noun)
+  hasEffect(user, 'commits') && !isPerson(noun)
 
 /**
  * Returns whether a user can ask for a look-up and, in the same breath, for an action on a thing that it finds. The user cannot if every

@@ -1,6 +1,6 @@
 import type { Json } from '../../../rollout/reward/index.js'
 import { itemAt } from '../item-at.js'
-import { isChoice } from '../wording/values.js'
+import { isChoice } from '../wording/field-words.js'
 import { takenBy } from './at-odds.js'
 import { isAskedAtOnce } from './in-one-breath.js'
 import { isKnownBefore, statedBefore } from './known-at-once.js'

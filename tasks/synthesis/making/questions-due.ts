@@ -1,6 +1,6 @@
 import { asksFor, type TaskBody } from '../../../rollout/episode/index.js'
 import { itemAt } from '../item-at.js'
-import { CONFIRMING, wordsFor, wordsForAll } from '../wording/asking.js'
+import { confirmingWords, wordsFor, wordsForAll } from '../wording/question-words.js'
 import type { Script } from './conversation-script.js'
 import type { Worded } from './word-conversation.js'
 
@@ -14,7 +14,7 @@ export function questionsDue({ turns, steps }: Script, { exchanges }: Worded): P
       const { environment, tool } = itemAt(steps, turn.ask)
       return [{ turn: i, words: wordsForAll(environment, tool) }]
     }
-    if (turn.says === 'request' && turn.ruled?.rule.demand === 'confirm') return [{ turn: i, words: [...CONFIRMING] }]
+    if (turn.says === 'request' && turn.ruled?.rule.demand === 'confirm') return [{ turn: i, words: confirmingWords() }]
     if (turn.says !== 'request' || !turn.withheld) return []
     const { environment, tool } = itemAt(steps, turn.withheld.step)
     return [{ turn: i, words: wordsFor(environment, tool, turn.withheld.field) }]

@@ -4,11 +4,10 @@ import { createSeedStateCache, type SeedStateCache, type SpokenEnvironment } fro
 import { withSpeech } from '../../../servers/load-speech.js'
 import { PROFILES, type Profile } from '../../dataset/profile.js'
 import { toolGraph } from '../graph.js'
-import { denotes } from '../wording/denotes.js'
 import { naturalSpeech } from '../wording/natural-speech.js'
-import { inEnvironments } from '../wording/occupations.js'
-import { drawPersona } from '../wording/personas.js'
+import { drawPersona, inEnvironments } from '../wording/persona.js'
 import { plainSpeech } from '../wording/plain-speech.js'
+import { denotes } from '../wording/value-meaning.js'
 import type { SynthesisContext } from './synthesis-context.js'
 
 /** Everything that determines the examples of a data set, except their number. Serialisable for workers. */

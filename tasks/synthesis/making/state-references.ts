@@ -2,7 +2,7 @@ import { meaningOf, type SeededRandom, speechOf, withChoices } from '../../../se
 import { itemAt, lastOf } from '../item-at.js'
 import { oncePer, oncePerName } from '../once-per.js'
 import type { Way } from '../way.js'
-import { PEOPLE } from '../wording/referring.js'
+import { isPerson } from '../wording/reference-words.js'
 import { entitiesShown, entitiesTaken, keysShown, kindsListed } from './entities-shown.js'
 import { canAskForSeveral, isAskedAtOnce } from './in-one-breath.js'
 import { isKnownBefore, isSoughtAsOne } from './known-at-once.js'
@@ -80,7 +80,7 @@ export function canBeMeant(
  */
 function natural(ways: readonly Way[], isNew: boolean): readonly Way[] {
   // People are called by their names: nobody says "the second colleague".
-  const people = ways.filter(({ how, noun }) => how === 'label' && PEOPLE.has(noun))
+  const people = ways.filter(({ how, noun }) => how === 'label' && isPerson(noun))
   if (people.length > 0) return people
   const only = ways.filter(({ how }) => how === 'only')
   if (isNew && only.length > 0) return only

@@ -3,8 +3,10 @@ import type { DeclineRule } from '../../../servers/kernel/index.js'
 import type { Exchange, Origin, ReferenceCall } from '../../dataset/example.js'
 import { itemAt } from '../item-at.js'
 import type { Way } from '../way.js'
-import { agree, answerToRuled, declineAgain, insistOnRuled, leave, withdraw } from '../wording/domain-rule-words.js'
-import type { Ask, Mentioned, Moment, Said, Speech } from '../wording/speech.js'
+import { answerToRuled, declineAgain, leave } from '../wording/assistant-replies.js'
+import type { Speech } from '../wording/natural-speech.js'
+import type { Ask, Mentioned, Moment, Said } from '../wording/speech.js'
+import { agree, insistOnRuled, withdraw } from '../wording/user-replies.js'
 import type { Script, Turn } from './conversation-script.js'
 import type { StatedStep } from './state-references.js'
 
@@ -122,7 +124,7 @@ function speak(
   })
   switch (turn.says) {
     case 'vague': {
-      const text = speech.vague(askOf(steps, turn.ask, script), at, turn.refused)
+      const text = speech.vague(askOf(steps, turn.ask, script), at)
       return text === undefined ? undefined : { text, evidence: [] }
     }
     case 'agreed':

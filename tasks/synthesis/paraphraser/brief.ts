@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Json } from '../../../rollout/reward/index.js'
-import type { Environment } from '../../../servers/kernel/index.js'
-import type { Example, ReferenceCall } from '../../dataset/example.js'
+import { type Environment, entitiesIn } from '../../../servers/kernel/index.js'
+import type { Example, Exchange, ReferenceCall } from '../../dataset/example.js'
 import { itemAt } from '../item-at.js'
-import { facingAt, factsIn, figuresIn, phraseFor, placeOf, referencesIn, unitAfter } from './phrases.js'
-import { keysOf, textsIn } from './results.js'
+import { directionAt } from './opposites.js'
+import { factsIn, figuresIn, phraseFor, placeOf, referencesIn, unitAfter } from './phrases.js'
 
 /** Words of a user turn that must stay: they contain an argument of a call, or refer to an entity. */
 export interface Need {
@@ -14,7 +14,7 @@ export interface Need {
   /** Whether the phrase has to be separate words; false where the draft joins it to others. */
   readonly apart: boolean
   /** The word of direction before it in the draft. */
-  readonly facing: string | undefined
+  readonly direction: string | undefined
 }
 
 /** Constraints for the words of one turn. */
@@ -160,8 +160,33 @@ function isAccountedFor(
 
 function needFor(draft: string, phrase: string, call: number | null): Need {
   const at = placeOf(draft, phrase)
-  if (at < 0) return { phrase, call, apart: false, facing: undefined }
+  if (at < 0) return { phrase, call, apart: false, direction: undefined }
   // "30 minutes" must not become "30 hours".
   const unit = /^-?[\d.]+$/.test(phrase) ? unitAfter(draft, at + phrase.length) : ''
-  return { phrase: phrase + unit, call, apart: true, facing: facingAt(draft, at) }
+  return { phrase: phrase + unit, call, apart: true, direction: directionAt(draft, at) }
+}
+
+/** Keys of entities that people do not call by their key, anywhere in the calls and their results. */
+function keysOf({ exchanges }: Example, catalogue: ReadonlyMap<string, Environment>): string[] {
+  const keys = exchanges.flatMap(({ calls }) =>
+    calls.flatMap((call) => {
+      const environment = catalogue.get(call.environment)
+      const tool = environment?.toolsByName.get(call.name)
+      if (!environment || !tool) return []
+      return [...entitiesIn(tool.input, call.arguments), ...entitiesIn(tool.output, JSON.parse(call.response))]
+        .filter(({ entity }) => !environment.entities[entity]?.sayable)
+        .map(({ key }) => key)
+    }),
+  )
+  return [...new Set(keys)]
+}
+
+/** All texts in the results of an exchange. */
+function textsIn({ calls }: Exchange): string[] {
+  return [...new Set(calls.flatMap(({ response }) => leaves(JSON.parse(response))))]
+}
+
+function leaves(value: unknown): string[] {
+  if (typeof value === 'string') return value.length > 1 ? [value] : []
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(leaves) : []
 }

@@ -3,7 +3,7 @@ import { mkdir, open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { ParaphraserError } from './errors.js'
-import { CACHE_LINE_BYTES, PROMPT_VERSION } from './limits.js'
+import { PROMPT_VERSION } from './limits.js'
 
 const lineShape = z.object({
   task: z.string().regex(/^[0-9a-f]{64}$/),
@@ -33,6 +33,8 @@ export interface Cache {
 }
 
 const FILE = 'rephrased.jsonl'
+/** Longest line of the file, in characters. */
+const LINE_CHARS = 256 << 10
 
 /**
  * Opens the append-only file `rephrased.jsonl` of a folder. Skips a truncated line. Only one process may write the file at a time.
@@ -79,32 +81,26 @@ export async function openCache(folder: string, paraphraser: string): Promise<Ca
   }
 }
 
+/** Stands for the beginning of a line that is too long: no line that begins with it can be read. */
+const TOO_LONG = '!'
+
 /** Reads line by line with at most the limit of one line in memory. */
 async function readLines(path: string, take: (line: Line) => void): Promise<{ damaged: number; torn: boolean }> {
   let damaged = 0
   let rest = ''
-  let skipping = false
   const use = (text: string): void => {
-    if (skipping) damaged++
-    else if (text !== '') {
-      const line = parseLine(text)
-      if (line) take(line)
-      else damaged++
-    }
-    skipping = false
+    const line = parseLine(text)
+    if (line) take(line)
+    else if (text !== '') damaged++
   }
   for await (const chunk of createReadStream(path, 'utf8') as AsyncIterable<string>) {
     const parts = (rest + chunk).split('\n')
-    rest = parts.pop()!
+    rest = parts.pop() ?? ''
     for (const part of parts) use(part)
-    if (rest.length > CACHE_LINE_BYTES) {
-      skipping = true
-      rest = ''
-    }
+    if (rest.length > LINE_CHARS) rest = TOO_LONG
   }
-  const torn = rest !== '' || skipping
-  if (torn) use(rest)
-  return { damaged, torn }
+  use(rest)
+  return { damaged, torn: rest !== '' }
 }
 
 function parseLine(text: string): Line | undefined {

@@ -2,9 +2,8 @@ import { asksFor } from '../../../rollout/episode/index.js'
 import { itemAt } from '../item-at.js'
 import type { Brief, Need, TurnBrief } from './brief.js'
 import type { Objection, Problem } from './errors.js'
-import { LENGTH } from './limits.js'
-import { areOpposite, facingAt, inventionsIn, phraseFor, placeOf } from './phrases.js'
-import { invertedIn } from './polarity.js'
+import { areOpposite, directionAt, invertedIn } from './opposites.js'
+import { inventionsIn, phraseFor, placeOf } from './phrases.js'
 
 /** Texts of one exchange. */
 export interface TurnWords {
@@ -20,27 +19,20 @@ export function problemsIn(words: readonly TurnWords[], brief: Brief): Problem[]
   if (words.length !== brief.turns.length)
     return [{ kind: 'wrong_turns', detail: `there are ${brief.turns.length} turns, and the reply has ${words.length}` }]
   const problems = words.flatMap((turn, i) => {
-    const say = (kind: Objection, detail: string): Problem => ({
-      kind,
-      detail: `turn ${i + 1}: ${detail}`.slice(0, 300),
-    })
-    const of = itemAt(brief.turns, i)
-    const user = formOf(turn.user, of.user, LENGTH.userExtra).map(([kind, detail]) =>
-      say(kind, `the user's words ${detail}`),
-    )
-    const answer = formOf(turn.assistant, of.assistant, LENGTH.assistantExtra).map(([kind, detail]) =>
-      say(kind, `the assistant's words ${detail}`),
-    )
+    const draft = itemAt(brief.turns, i)
+    const form = [...formOf('user', turn, draft), ...formOf('assistant', turn, draft)]
     // What has no proper form, or no end, is not looked into.
-    if (user.length + answer.length > 0) return [...user, ...answer]
-    return [...objectionsToUser(turn.user, of, brief), ...objectionsToAnswer(turn, of, brief)].map(([kind, detail]) =>
-      say(kind, detail),
-    )
+    const findings =
+      form.length > 0 ? form : [...objectionsToUser(turn.user, draft, brief), ...objectionsToAnswer(turn, draft, brief)]
+    return findings.map(([kind, detail]) => ({ kind, detail: `turn ${i + 1}: ${detail}`.slice(0, 300) }))
   })
   if (problems.length === 0 && isUnchanged(words, brief))
     return [{ kind: 'unchanged', detail: 'the words are those of the draft' }]
   return problems.slice(0, MOST_PROBLEMS)
 }
+
+/** Largest length of a text in characters: that of the draft times the factor, and more for each speaker. */
+const LENGTH = { factor: 3, user: 160, assistant: 240, most: 4000 } as const
 
 type Finding = readonly [Objection, string]
 
@@ -52,18 +44,20 @@ const MARKUP =
 const OUT_OF_CHARACTER =
   /\bas an? (?:ai|artificial|large language|language) ?(?:model|assistant|intelligence)?\b|\blanguage model\b|\b(?:paraphras|rephras|rewrit)\w*/i
 
-function formOf(text: string, draft: string, extra: number): Finding[] {
+function formOf(who: 'user' | 'assistant', words: TurnWords, turn: TurnBrief): Finding[] {
+  const [text, draft] = [words[who], turn[who]]
+  const say = (kind: Objection, detail: string): Finding => [kind, `the ${who}'s words ${detail}`]
+  const most = Math.min(draft.length * LENGTH.factor + LENGTH[who], LENGTH.most)
+  if (!/[\p{L}\p{N}]/u.test(text)) return [say('too_short', 'are empty')]
+  if (text.length > most) return [say('too_long', `have ${text.length} characters, and at most ${most} are wanted`)]
   const findings: Finding[] = []
-  const most = Math.min(draft.length * LENGTH.factor + extra, LENGTH.most)
-  if (!/[\p{L}\p{N}]/u.test(text)) return [['too_short', 'are empty']]
-  if (text.length > most) return [['too_long', `have ${text.length} characters, and at most ${most} are wanted`]]
-  if (ODD.test(text)) findings.push(['odd_characters', 'hold control or invisible characters'])
+  if (ODD.test(text)) findings.push(say('odd_characters', 'hold control or invisible characters'))
   const foreign = [...text.matchAll(FOREIGN)].find(([letter]) => !draft.includes(letter))
-  if (foreign) findings.push(['odd_characters', `hold the letter ${foreign[0]}, which is not of the draft's script`])
+  if (foreign) findings.push(say('odd_characters', `hold the letter ${foreign[0]}, which is not of the draft's script`))
   const markup = [...text.matchAll(MARKUP)].find(([mark]) => !draft.includes(mark))
-  if (markup) findings.push(['markup', `hold the markup ${JSON.stringify(markup[0].slice(0, 40))}`])
+  if (markup) findings.push(say('markup', `hold the markup ${JSON.stringify(markup[0].slice(0, 40))}`))
   if (OUT_OF_CHARACTER.test(text) && !OUT_OF_CHARACTER.test(draft))
-    findings.push(['out_of_character', 'speak of the one who writes them'])
+    findings.push(say('out_of_character', 'speak of the one who writes them'))
   return findings
 }
 
@@ -74,47 +68,43 @@ function objectionsToUser(text: string, turn: TurnBrief, brief: Brief): Finding[
     ...missing(text, turn.needs),
     ...reordered(text, turn),
     ...turnedAround(text, turn.needs),
-    ...inverted(text, turn.user),
-    ...withheld(text, turn.knownToUser, turn, brief).map(
-      (what): Finding => ['withheld_value', `the user must not say ${what} yet`],
-    ),
-    ...internals(text, turn.knownToUser, brief).map(
-      (what): Finding => ['internal_name', `the user does not know ${what}`],
-    ),
-    ...inventionsIn(text, turn.knownToUser)
-      .filter((fact) => !isNamedOtherwise(fact, turn))
-      .map((fact): Finding => ['invented', `the user's draft does not say ${JSON.stringify(fact)}`]),
+    ...objectionsToEither('user', text, turn, brief),
   ]
 }
 
 function objectionsToAnswer({ user, assistant }: TurnWords, turn: TurnBrief, brief: Brief): Finding[] {
-  const known = turn.knownToAssistant
-  const lost = turn.reports.filter((fact) => placeOf(assistant, fact) < 0 && !assistant.includes(`"${fact}"`))
-  const asks = turn.assistant.includes('?')
-  return [
-    ...lost.map((fact): Finding => ['missing_phrase', `the assistant must say ${JSON.stringify(fact)}`]),
-    ...(asks && !assistant.includes('?') ? [['no_question', 'the assistant must ask a question'] as Finding] : []),
-    ...(turn.asksFor && !asksFor(assistant, turn.asksFor)
-      ? [['other_question', `the assistant must ask for the ${turn.asksFor[0]}`] as Finding]
-      : []),
-    ...inverted(assistant, turn.assistant),
-    ...withheld(assistant, known, turn, brief).map(
-      (what): Finding => ['withheld_value', `the assistant cannot know ${what} yet`],
-    ),
-    ...internals(assistant, known, brief).map(
-      (what): Finding => ['internal_name', `the assistant must not say ${what}`],
-    ),
-    ...inventionsIn(assistant, known)
-      .filter((fact) => !isNamedOtherwise(fact, turn))
-      .map((fact): Finding => ['invented', `the assistant's draft does not say ${JSON.stringify(fact)}`]),
-    ...(plain(user) === plain(assistant) ? [['echo', 'the assistant repeats the user'] as Finding] : []),
-  ]
+  const findings: Finding[] = turn.reports
+    .filter((fact) => placeOf(assistant, fact) < 0 && !assistant.includes(`"${fact}"`))
+    .map((fact) => ['missing_phrase', `the assistant must say ${JSON.stringify(fact)}`])
+  if (turn.assistant.includes('?') && !assistant.includes('?'))
+    findings.push(['no_question', 'the assistant must ask a question'])
+  if (turn.asksFor && !asksFor(assistant, turn.asksFor))
+    findings.push(['other_question', `the assistant must ask for the ${turn.asksFor[0]}`])
+  findings.push(...objectionsToEither('assistant', assistant, turn, brief))
+  if (plain(user) === plain(assistant)) findings.push(['echo', 'the assistant repeats the user'])
+  return findings
 }
 
-/** "add it" must not become "remove it", nor "open" "close". */
-function inverted(text: string, draft: string): Finding[] {
-  const found = invertedIn(text, draft)
-  return found === undefined ? [] : [['inverted', `${JSON.stringify(found)} is the opposite of what the draft says`]]
+/** Beginnings of the objections to words that a speaker must not say, and what the speaker knows. */
+const FORBIDDEN = {
+  user: { known: 'knownToUser', early: 'the user must not say', internal: 'the user does not know' },
+  assistant: { known: 'knownToAssistant', early: 'the assistant cannot know', internal: 'the assistant must not say' },
+} as const
+
+function objectionsToEither(who: 'user' | 'assistant', text: string, turn: TurnBrief, brief: Brief): Finding[] {
+  const { internal, early } = FORBIDDEN[who]
+  const known = turn[FORBIDDEN[who].known]
+  // "add it" must not become "remove it", nor "open" "close".
+  const opposite = invertedIn(text, turn[who])
+  const invented = inventionsIn(text, known).filter((fact) => !isNamedOtherwise(fact, turn))
+  const named = (kind: Objection, what: readonly string[], before: string, after = ''): Finding[] =>
+    what.map((one) => [kind, `${before}${JSON.stringify(one)}${after}`])
+  return [
+    ...named('inverted', opposite === undefined ? [] : [opposite], '', ' is the opposite of what the draft says'),
+    ...named('withheld_value', withheld(text, known, turn, brief), `${early} `, ' yet'),
+    ...named('internal_name', internals(text, known, brief), `${internal} `),
+    ...named('invented', invented, `the ${who}'s draft does not say `),
+  ]
 }
 
 const placeOfNeed = (text: string, { phrase, apart }: Need): number =>
@@ -148,9 +138,9 @@ function reordered(text: string, { user, needs }: TurnBrief): Finding[] {
 function turnedAround(text: string, needs: readonly Need[]): Finding[] {
   return needs.flatMap((need): Finding[] => {
     const at = placeOfNeed(text, need)
-    const now = at < 0 ? undefined : facingAt(text, at)
-    if (now === undefined || need.facing === undefined || !areOpposite(need.facing, now)) return []
-    return [['turned_around', `the draft says "${need.facing} ${need.phrase}" and not "${now} ${need.phrase}"`]]
+    const now = at < 0 ? undefined : directionAt(text, at)
+    if (now === undefined || need.direction === undefined || !areOpposite(need.direction, now)) return []
+    return [['turned_around', `the draft says "${need.direction} ${need.phrase}" and not "${now} ${need.phrase}"`]]
   })
 }
 
@@ -160,7 +150,7 @@ function withheld(text: string, known: string, turn: TurnBrief, { today }: Brief
       const given = placeOf(text, phrase) >= 0 && placeOf(known, phrase) < 0
       return given || (phraseFor(text, value, today) !== undefined && phraseFor(known, value, today) === undefined)
     })
-    .map(({ phrase }) => JSON.stringify(phrase))
+    .map(({ phrase }) => phrase)
 }
 
 /** Names as programs write them, and the keys of this conversation. */
@@ -175,7 +165,7 @@ function isNamedOtherwise(fact: string, { withheld: later }: TurnBrief): boolean
 
 function internals(text: string, known: string, { keys }: Brief): string[] {
   const names = [...text.matchAll(SNAKE)].map(([name]) => name).filter((name) => placeOf(known, name) < 0)
-  return [...new Set([...keys.filter((key) => placeOf(text, key) >= 0), ...names])].map((name) => JSON.stringify(name))
+  return [...new Set([...keys.filter((key) => placeOf(text, key) >= 0), ...names])]
 }
 
 const plain = (text: string): string =>

@@ -16,32 +16,17 @@ export class ParaphraserError extends CodedError<ParaphraserErrorCode> {
   }
 }
 
-/** Reasons to reject a reply. */
-export const OBJECTIONS = [
-  'refused',
-  'truncated',
-  'not_json',
-  'wrong_shape',
-  'wrong_turns',
-  'odd_characters',
-  'markup',
-  'out_of_character',
-  'too_short',
-  'too_long',
-  'unchanged',
-  'echo',
-  'missing_phrase',
-  'reordered',
-  'turned_around',
-  'inverted',
-  'withheld_value',
-  'internal_name',
-  'invented',
-  'no_question',
-  'other_question',
-  'untraceable',
-] as const
-export type Objection = (typeof OBJECTIONS)[number]
+/** A reply has no usable texts. */
+type ReplyObjection = 'refused' | 'truncated' | 'not_json' | 'wrong_shape' | 'wrong_turns'
+/** A text has no proper form. */
+type FormObjection = 'odd_characters' | 'markup' | 'out_of_character' | 'too_short' | 'too_long' | 'unchanged' | 'echo'
+/** A text leaves out or changes what the draft says. */
+type LossObjection = 'missing_phrase' | 'reordered' | 'turned_around' | 'inverted' | 'no_question' | 'other_question'
+/** A text says what its speaker does not know, or does not say yet. */
+type ExcessObjection = 'withheld_value' | 'internal_name' | 'invented'
+
+/** Reasons to reject a reply. `untraceable`: the task could not be made with its texts. */
+export type Objection = ReplyObjection | FormObjection | LossObjection | ExcessObjection | 'untraceable'
 
 /** `budget`: the run's requests or tokens are used up. `down`: too many requests failed in a row. */
 export type ProblemKind = Failure | Objection | 'budget' | 'down'

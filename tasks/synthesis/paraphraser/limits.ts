@@ -28,9 +28,3 @@ export const PARAPHRASER_LIMITS: ParaphraserLimits = {
   longestPauseMs: 60_000,
   replyTokens: 4_096,
 }
-
-/** Bytes of a line of the cache. */
-export const CACHE_LINE_BYTES = 256 << 10
-
-/** Largest length of a text in characters: `draft * factor + extra`. */
-export const LENGTH = { factor: 3, userExtra: 160, assistantExtra: 240, most: 4000 } as const

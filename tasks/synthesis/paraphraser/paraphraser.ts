@@ -13,10 +13,10 @@ import { deriveSeed, type Environment } from '../../../servers/kernel/index.js'
 import type { Example } from '../../dataset/example.js'
 import { type Brief, briefOf } from './brief.js'
 import { type Cache, type Finished, openCache } from './cache.js'
-import { problemsIn } from './check.js'
+import { problemsIn, type TurnWords } from './check.js'
 import { ParaphraserError, type Problem, type ProblemKind } from './errors.js'
 import { PARAPHRASER_LIMITS, type ParaphraserLimits } from './limits.js'
-import { promptFor, type Voice } from './prompt.js'
+import { promptFor } from './prompt.js'
 import { REPLY_FORM, wordsOf } from './reply.js'
 import { retell } from './retell.js'
 
@@ -29,7 +29,7 @@ export interface ParaphraserOptions {
   readonly limits?: Partial<ParaphraserLimits>
 }
 
-export interface RephraseContext extends Voice {
+export interface RephraseContext {
   /** Reference date, YYYY-MM-DD. */
   readonly today: string
   readonly signal: AbortSignal
@@ -95,6 +95,9 @@ function checkNumbers(numbers: Readonly<Record<string, number>>): void {
 /** Sampling temperature: above zero, so that another attempt gives other words. */
 const TEMPERATURE = 0.8
 
+/** `isFinal`: another run would not give a better result, so that the cache keeps it. */
+type Made = Rephrased & { readonly isFinal: boolean }
+
 function paraphraserOf(
   model: ChatModel,
   cache: Cache,
@@ -107,34 +110,33 @@ function paraphraserOf(
   const stopped = new AbortController()
   let closing: Promise<void> | undefined
 
-  const note = (problems: Problem[], found: readonly Problem[]): void => {
-    for (const problem of found) {
-      problems.push(problem)
-      counts[problem.kind] = (counts[problem.kind] ?? 0) + 1
-    }
-  }
-
   const ask = async (
     example: Example,
     brief: Brief,
-    { today, ...voice }: RephraseContext,
+    { today }: RephraseContext,
     signal: AbortSignal,
-  ): Promise<Rephrased & { readonly finished: boolean }> => {
+  ): Promise<Made> => {
     const problems: Problem[] = []
     let last: readonly Problem[] = []
-    let [attempts, replies, failures] = [0, 0, 0]
-    const kept = (finished: boolean) => ({ example, attempts, outcome: 'kept' as const, problems, finished })
+    let [replies, failures] = [0, 0]
+    const note = (found: readonly Problem[]): void => {
+      problems.push(...found)
+      for (const { kind } of found) counts[kind] = (counts[kind] ?? 0) + 1
+    }
+    const ended = (result: Example, isFinal: boolean): Made => {
+      const outcome = result === example ? 'kept' : 'paraphrased'
+      return { example: result, attempts: replies + failures, outcome, problems, isFinal }
+    }
     while (replies < limits.replies && failures < limits.failures) {
       signal.throwIfAborted()
-      const prompt = promptFor(example, brief, voice, last)
+      const prompt = promptFor(example, brief, last)
       const seed = deriveSeed('prove/teacher/1', Number.parseInt(example.task.id.slice(0, 8), 16), replies) % 2 ** 31
       const asking = { ...prompt, maxTokens: limits.replyTokens, seed, temperature: TEMPERATURE, form: REPLY_FORM }
       const reply = await chat.ask(asking, signal)
       if (reply instanceof ChatFailure) {
-        attempts++
         failures++
-        note(problems, [{ kind: reply.kind, detail: reply.message }])
-        if (!isPassing(reply)) return kept(reply.kind === 'rejected')
+        note([{ kind: reply.kind, detail: reply.message }])
+        if (!isPassing(reply)) return ended(example, reply.kind === 'rejected')
         if (failures < limits.failures && !chat.isDown) {
           const wanted = reply.retryAfterMs ?? limits.backoffMs * 2 ** (failures - 1)
           await pause(Math.min(wanted, limits.longestPauseMs), undefined, { signal })
@@ -142,17 +144,16 @@ function paraphraserOf(
         continue
       }
       if ('kind' in reply) {
-        note(problems, [reply])
-        return kept(false)
+        note([reply])
+        return ended(example, false)
       }
-      attempts++
       replies++
       const result = applied(example, brief, wordsOf(reply, brief), today)
-      if (!Array.isArray(result)) return { example: result, attempts, outcome: 'paraphrased', problems, finished: true }
-      note(problems, result)
+      if (!Array.isArray(result)) return ended(result, true)
+      note(result)
       last = result
     }
-    return kept(failures < limits.failures)
+    return ended(example, failures < limits.failures)
   }
 
   return {
@@ -163,8 +164,8 @@ function paraphraserOf(
       signal.throwIfAborted()
       const brief = briefOf(example, context.today, catalogue)
       const known = recalled(example, brief, cache.get(example.task.id), context.today)
-      const made = known ?? (await ask(example, brief, context, signal))
-      if (!known && 'finished' in made && made.finished) {
+      const { isFinal, ...made } = known ?? (await ask(example, brief, context, signal))
+      if (!known && isFinal) {
         const turns =
           made.outcome === 'kept' ? null : made.example.exchanges.map(({ user, assistant }) => ({ user, assistant }))
         await cache.put(example.task.id, { attempts: made.attempts, turns })
@@ -172,8 +173,7 @@ function paraphraserOf(
       done.examples++
       done.fromCache += known ? 1 : 0
       done[made.outcome === 'kept' ? 'kept' : 'rephrased']++
-      const { attempts, outcome, problems } = made
-      return { example: made.example, attempts, outcome, problems }
+      return made
     },
     report: () => ({
       paraphraser: model.name,
@@ -191,12 +191,7 @@ function paraphraserOf(
 }
 
 /** Returns the example with the words of a reply, or the objections. */
-function applied(
-  example: Example,
-  brief: Brief,
-  words: ReturnType<typeof wordsOf>,
-  today: string,
-): Example | Problem[] {
+function applied(example: Example, brief: Brief, words: TurnWords[] | Problem, today: string): Example | Problem[] {
   if (!Array.isArray(words)) return [words]
   const problems = problemsIn(words, brief)
   if (problems.length > 0) return problems
@@ -205,15 +200,11 @@ function applied(
 }
 
 /** Returns the cached rephrasing of an example. Its words are checked like those of a reply, because the file may contain anything. */
-function recalled(
-  example: Example,
-  brief: Brief,
-  finished: Finished | undefined,
-  today: string,
-): Rephrased | undefined {
+function recalled(example: Example, brief: Brief, finished: Finished | undefined, today: string): Made | undefined {
   if (!finished) return undefined
   const { attempts, turns } = finished
-  if (turns === null) return { example, attempts, outcome: 'kept', problems: [] }
+  const made = { attempts, problems: [], isFinal: true }
+  if (turns === null) return { ...made, example, outcome: 'kept' }
   const result = applied(example, brief, turns, today)
-  return Array.isArray(result) ? undefined : { example: result, attempts, outcome: 'paraphrased', problems: [] }
+  return Array.isArray(result) ? undefined : { ...made, example: result, outcome: 'paraphrased' }
 }

@@ -1,16 +1,13 @@
 import type { Json } from '../../../rollout/reward/index.js'
 import { itemAt } from '../item-at.js'
-import { denotes } from '../wording/denotes.js'
+import { denotes } from '../wording/value-meaning.js'
 
 const WORD = /[\p{L}\p{N}]/u
 
-/**
- * Returns where `phrase` occurs in `text` as separate words, from `start` on; -1 if nowhere. `5` does not occur in `15`, `2.5`,
- * `2026-03-05` or `5th`.
- */
-export function placeOf(text: string, phrase: string, start = 0): number {
+/** Returns where `phrase` occurs in `text` as separate words; -1 if nowhere. `5` does not occur in `15`, `2.5`, `2026-03-05` or `5th`. */
+export function placeOf(text: string, phrase: string): number {
   if (phrase === '') return -1
-  for (let at = text.indexOf(phrase, start); at >= 0; at = text.indexOf(phrase, at + 1)) {
+  for (let at = text.indexOf(phrase); at >= 0; at = text.indexOf(phrase, at + 1)) {
     if (standsAlone(text, at, at + phrase.length)) return at
   }
   return -1
@@ -25,23 +22,16 @@ function standsAlone(text: string, from: number, to: number): boolean {
   return !(/\d/.test(last) && /^[.,:/-]\d/.test(after))
 }
 
-interface Stretch {
-  readonly text: string
-  readonly start: number
-}
-
 const MOST_WORDS = 10
 
 /** Every run of up to `most` words, without the punctuation and quotes around it. */
-function* stretches(text: string, most: number): Generator<Stretch> {
+function* stretches(text: string, most: number): Generator<string> {
   const words = [...text.matchAll(/\S+/g)]
-  for (let i = 0; i < words.length; i++) {
-    for (let k = i; k < Math.min(words.length, i + most); k++) {
-      const start = itemAt(words, i).index
-      const raw = text.slice(start, itemAt(words, k).index + itemAt(words, k)[0].length)
-      const lead = raw.length - raw.replace(/^["'“‘(]*/, '').length
-      const inner = raw.slice(lead).replace(/["'”’).,;:!?]+$/, '')
-      if (inner !== '') yield { text: inner, start: start + lead }
+  for (const [i, { index: start }] of words.entries()) {
+    for (const { index, 0: last } of words.slice(i, i + most)) {
+      const stretch = text.slice(start, index + last.length)
+      const inner = stretch.replace(/^["'“‘(]*/, '').replace(/["'”’).,;:!?]+$/, '')
+      if (inner !== '') yield inner
     }
   }
 }
@@ -52,7 +42,7 @@ export function phraseFor(text: string, value: Json, today: string): string | un
   if (typeof value === 'string' && placeOf(text, value) >= 0) return value
   if (typeof value === 'number' && placeOf(text, String(value)) >= 0) return String(value)
   const lasting = Array.isArray(value) ? MOST_WORDS + value.length : MOST_WORDS
-  for (const stretch of stretches(text, lasting)) if (denotes(stretch.text, value, today)) return stretch.text
+  for (const stretch of stretches(text, lasting)) if (denotes(stretch, value, today)) return stretch
   return undefined
 }
 
@@ -98,27 +88,6 @@ export function inventionsIn(text: string, known: string): string[] {
   const familiar = known.toLowerCase()
   const names = [...text.matchAll(NAME)].map(([name]) => name.replace(/'s$/, '')).filter((name) => !NO_NAME.test(name))
   return [...factsIn(text), ...names].filter((fact) => placeOf(familiar, fact.toLowerCase()) < 0)
-}
-
-const FACINGS: readonly (readonly [RegExp, RegExp])[] = [
-  [/^(from)$/, /^(to|into|onto)$/],
-  [/^(under|below|less|most|cheaper)$/, /^(over|above|more|least|exceeding)$/],
-  [/^(before|until|by)$/, /^(after|since)$/],
-]
-const REACH = 4
-
-/** The nearest word before `at`, in its sentence, that gives a direction: `from`, `under`, `before` and their opposites. */
-export function facingAt(text: string, at: number): string | undefined {
-  const sentence = text
-    .slice(0, at)
-    .split(/[.!?;\n]\s/)
-    .at(-1)!
-  const words = sentence.toLowerCase().match(/[\p{L}']+/gu) ?? []
-  return words.slice(-REACH).findLast((word) => FACINGS.some((pair) => pair.some((side) => side.test(word))))
-}
-
-export function areOpposite(one: string, other: string): boolean {
-  return FACINGS.some(([a, b]) => (a.test(one) && b.test(other)) || (b.test(one) && a.test(other)))
 }
 
 const UNIT =

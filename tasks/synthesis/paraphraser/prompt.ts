@@ -1,6 +1,5 @@
 import type { Example } from '../../dataset/example.js'
-import type { Persona } from '../wording/speech.js'
-import type { Brief, TurnBrief } from './brief.js'
+import type { Brief } from './brief.js'
 import type { Problem } from './errors.js'
 
 const SYSTEM = `You write the words of conversations between a person and an assistant that uses tools.
@@ -15,18 +14,6 @@ Rules:
 - Plain text in the language of the draft: no lists, no markup, no labels such as "User:".
 - Answer with JSON alone: {"turns":[{"user":"...","assistant":"..."}]}, one object per turn.`
 
-const REGISTERS: Readonly<Record<Persona['register'], string>> = {
-  terse: 'types as few words as possible',
-  plain: 'writes plainly',
-  polite: 'is polite',
-  chatty: 'is chatty and informal',
-}
-
-/** Description of the user in the prompt, in addition to the role. */
-export interface Voice {
-  readonly register?: Persona['register']
-}
-
 /**
  * Returns the prompt for an example. It omits keys that the conversation never mentions, so that the model cannot repeat them.
  * @param complaints  objections to the previous reply, empty at first
@@ -34,28 +21,26 @@ export interface Voice {
 export function promptFor(
   { persona }: Example,
   brief: Brief,
-  { register }: Voice,
   complaints: readonly Problem[],
 ): { system: string; user: string } {
   const turns = brief.turns.map((turn, i) => ({
     turn: i + 1,
-    user: { draft: turn.user, ...keep(kept(turn)), ...(turn.withheld.length > 0 ? { 'not yet': notYet(turn) } : {}) },
-    assistant: { draft: turn.assistant, ...keep(turn.reports) },
+    user: {
+      draft: turn.user,
+      ...texts('keep', turn.frozen ? [turn.user] : phrasesOf(turn.needs)),
+      ...texts('not yet', phrasesOf(turn.withheld)),
+    },
+    assistant: { draft: turn.assistant, ...texts('keep', turn.reports) },
   }))
-  const lines = [
-    `Today is ${brief.today}. The person is ${persona}${register ? ` and ${REGISTERS[register]}` : ''}.`,
-    'The draft:',
-    JSON.stringify({ turns }, null, 1),
-  ]
+  const lines = [`Today is ${brief.today}. The person is ${persona}.`, 'The draft:', JSON.stringify({ turns }, null, 1)]
   if (complaints.length > 0) {
     lines.push('Your last answer could not be used:', ...complaints.map(({ detail }) => `- ${detail}`), 'Try again.')
   }
   return { system: SYSTEM, user: lines.join('\n') }
 }
 
-const kept = ({ frozen, user, needs }: TurnBrief): string[] =>
-  frozen ? [user] : [...new Set(needs.map(({ phrase }) => phrase))]
+const phrasesOf = (items: readonly { readonly phrase: string }[]): string[] => items.map(({ phrase }) => phrase)
 
-const keep = (phrases: readonly string[]): { keep?: readonly string[] } => (phrases.length > 0 ? { keep: phrases } : {})
-
-const notYet = ({ withheld }: TurnBrief): string[] => [...new Set(withheld.map(({ phrase }) => phrase))]
+/** The texts under a name, each once; nothing where there are none. */
+const texts = (name: string, phrases: readonly string[]): Readonly<Record<string, readonly string[]>> =>
+  phrases.length > 0 ? { [name]: [...new Set(phrases)] } : {}

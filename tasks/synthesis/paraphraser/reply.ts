@@ -2,48 +2,33 @@ import { z } from 'zod'
 import { type ChatReply, type ChatRequest, jsonIn } from '../../../rollout/chat/index.js'
 import type { Brief } from './brief.js'
 import type { TurnWords } from './check.js'
-import type { Objection, Problem } from './errors.js'
+import type { Problem } from './errors.js'
 
-const replyShape = z.object({
-  turns: z.array(z.object({ user: z.string(), assistant: z.string() })).max(64),
-})
+const replyShape = z.object({ turns: z.array(z.object({ user: z.string(), assistant: z.string() })) })
+const { $schema: _, ...schema } = z.toJSONSchema(replyShape)
 
 /** JSON schema of the reply, for servers that enforce schemas. */
-export const REPLY_FORM: NonNullable<ChatRequest['form']> = {
-  name: 'conversation',
-  schema: {
-    type: 'object',
-    properties: {
-      turns: {
-        type: 'array',
-        items: {
-          type: 'object',
-          properties: { user: { type: 'string' }, assistant: { type: 'string' } },
-          required: ['user', 'assistant'],
-          additionalProperties: false,
-        },
-      },
-    },
-    required: ['turns'],
-    additionalProperties: false,
-  },
-}
+export const REPLY_FORM: NonNullable<ChatRequest['form']> = { name: 'conversation', schema }
 
 const REFUSAL = /\b(?:I'?m sorry|I am sorry|I apologi[sz]e|I can(?:'|no)t|I cannot|I am unable|I'm unable|as an ai)\b/i
 
+const REFUSED: Problem = { kind: 'refused', detail: 'the model declined' }
+
 /** Parses the words from a reply with any content. @returns a problem if the reply has none */
 export function wordsOf({ text, stop }: ChatReply, brief: Brief): TurnWords[] | Problem {
-  const object = (kind: Objection, detail: string): Problem => ({ kind, detail })
-  if (stop === 'refused') return object('refused', 'the model declined')
+  if (stop === 'refused') return REFUSED
   const json = jsonIn(text)
   if (json === undefined) {
-    if (stop === 'length') return object('truncated', 'the reply was cut off; be brief')
-    if (REFUSAL.test(text.slice(0, 400).replaceAll('’', "'"))) return object('refused', 'the model declined')
-    return object('not_json', 'the reply is not one JSON object')
+    if (stop === 'length') return { kind: 'truncated', detail: 'the reply was cut off; be brief' }
+    if (REFUSAL.test(text.slice(0, 400).replaceAll('’', "'"))) return REFUSED
+    return { kind: 'not_json', detail: 'the reply is not one JSON object' }
   }
   const parsed = replyShape.safeParse(json)
   if (!parsed.success)
-    return object('wrong_shape', 'the reply must be {"turns":[{"user":"...","assistant":"..."}]} with text in both')
+    return {
+      kind: 'wrong_shape',
+      detail: 'the reply must be {"turns":[{"user":"...","assistant":"..."}]} with text in both',
+    }
   const typographic = brief.turns.some(({ user, assistant }) => /[‘’“”]/.test(user + assistant))
   return parsed.data.turns.map(({ user, assistant }, i) => ({
     // Where the user's words must stay, the model's version is ignored.

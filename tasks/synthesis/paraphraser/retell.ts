@@ -3,7 +3,7 @@ import { type JsonObject, readText, statesValue } from '../../../rollout/reward/
 import type { Example } from '../../dataset/example.js'
 import { itemAt } from '../item-at.js'
 import { argumentsAreTraceable } from '../making/filters.js'
-import { denotes } from '../wording/denotes.js'
+import { denotes } from '../wording/value-meaning.js'
 import type { TurnWords } from './check.js'
 import type { Problem } from './errors.js'
 

@@ -1,17 +1,42 @@
+import { z } from 'zod'
 import { type SeededRandom, withChoices } from '../../../servers/kernel/index.js'
 import { itemAt } from '../item-at.js'
-import { goingOn, greeting } from './connectives.js'
-import { drawFrame } from './frames.js'
-import { type OutsideRequest, type OutsideTopic, outsideWords } from './outside-topics.js'
-import { tradeAndTown } from './personas.js'
+import { capitalised, uncapitalised } from './english.js'
+import { mannerOf, tradeAndTown, typed } from './persona.js'
+import { phraseLists, texts } from './phrase-lists.js'
+import { drawFrame } from './sentence-frames.js'
 import type { Moment } from './speech.js'
-import { joined, textOf, word } from './text-span.js'
-import { mannerOf, typed } from './typing-manner.js'
+import { textOf, word } from './text-span.js'
+import { greeting, phrase } from './user-phrases.js'
+
+/** One request, or two requests that a user makes together. `(a|b)` is a choice. */
+export type OutsideRequest = string | readonly [first: string, second: string]
+
+const schema = z.strictObject({
+  places: texts,
+  topics: z.array(
+    z.strictObject({
+      name: z.string(),
+      /** The environment to whose assistant a user would turn; any assistant where it is missing. */
+      environment: z.string().optional(),
+      requests: z.array(z.union([z.string(), z.tuple([z.string(), z.string()]).readonly()])),
+    }),
+  ),
+})
+
+/** Requests about one topic. No tool of any environment serves them. */
+export type OutsideTopic = z.output<typeof schema>['topics'][number]
+
+/**
+ * Returns requests that no tool serves and that cannot be answered from memory. They are close to what the tools of an environment are for,
+ * or about current events. General knowledge is not among them, because an assistant without tools could answer it.
+ */
+export const outsideRequests = phraseLists('outside-requests', schema)
 
 /** A topic among those that belong to one of these environments or to none. */
 export const drawOutsideTopic = (environments: ReadonlySet<string>, random: SeededRandom): OutsideTopic =>
   random.pick(
-    outsideWords().topics.filter(({ environment }) => environment === undefined || environments.has(environment)),
+    outsideRequests().topics.filter(({ environment }) => environment === undefined || environments.has(environment)),
   )
 
 /**
@@ -25,7 +50,7 @@ export function nextOutsideTopic(
   random: SeededRandom,
 ): OutsideTopic {
   const [first] = earlier as readonly [OutsideTopic, ...OutsideTopic[]]
-  const others = outsideWords().topics.filter(
+  const others = outsideRequests().topics.filter(
     (topic) => topic.environment === first.environment && !earlier.includes(topic) && isOpen(topic),
   )
   return others.length === 0 ? first : random.pick(others)
@@ -45,7 +70,7 @@ export function outsideRequest(
   moment: Moment,
 ): { readonly request: OutsideRequest; readonly text: string } | undefined {
   const { persona, random, turn } = moment
-  const { places } = outsideWords()
+  const { places } = outsideRequests()
   const left = requests.filter((request) => !earlier.has(request))
   if (left.length === 0) return undefined
   const isPair = random.chance(TWO_AT_ONCE)
@@ -58,7 +83,7 @@ export function outsideRequest(
   ) as [string, string?]
   const manner = mannerOf(persona)
   const isOrder = (said: string): boolean => /\.$/.test(said) && !/^I need/.test(said)
-  const bare = (said: string): string => lowered(said.replace(/(?:, please)?[.?]$/, ''))
+  const bare = (said: string): string => uncapitalised(said.replace(/(?:, please)?[.?]$/, ''))
   // Two orders are one sentence; what follows a question is a sentence of its own.
   const isOne = second !== undefined && isOrder(first) && isOrder(second)
   const clause = isOne ? `${bare(first)} and ${bare(second)}` : bare(first)
@@ -70,13 +95,9 @@ export function outsideRequest(
       )
     : undefined
   const sentence = frame ? `${frame.before}${clause}${frame.after ?? ''}${frame.asks ? '?' : '.'}` : first
-  const opening =
-    turn === 0 ? greeting(persona.register, random) : random.chance(0.6) ? goingOn(persona.register, random) : ''
-  const start = /[a-z,] $/.test(opening) ? opening + lowered(sentence) : `${opening}${capital(sentence)}`
-  const more = second === undefined || isOne ? '' : random.chance(0.6) ? ` And ${lowered(second)}` : ` ${second}`
-  const said = textOf(typed(joined([word(start + more)]), manner))
+  const opened = turn === 0 ? greeting(moment) : random.chance(0.6) ? phrase('after_refusal', moment) : ''
+  const start = opened + (/[a-z,] $/.test(opened) ? uncapitalised(sentence) : capitalised(sentence))
+  const more = second === undefined || isOne ? '' : random.chance(0.6) ? ` And ${uncapitalised(second)}` : ` ${second}`
+  const said = textOf(typed([word(start + more)], manner))
   return { request, text: manner.unstopped ? said.replace(/[.]$/, '') : said }
 }
-
-const lowered = (text: string): string => (/^I\b/.test(text) ? text : itemAt(text, 0).toLowerCase() + text.slice(1))
-const capital = (text: string): string => itemAt(text, 0).toUpperCase() + text.slice(1)

@@ -2,12 +2,16 @@ import type { JsonObject } from '../../../rollout/reward/index.js'
 import type { SeededRandom, SpokenEnvironment, ToolDefinition } from '../../../servers/kernel/index.js'
 import type { Way } from '../way.js'
 
+/** Ways to write: the phrases of users are listed by register. */
+export const REGISTERS = ['terse', 'plain', 'polite', 'chatty'] as const
+export type Register = (typeof REGISTERS)[number]
+
 /** The person who speaks. */
 export interface Persona {
   readonly name: string
   /** Role of the person, as the system message says it: `a nurse from Porto`. */
   readonly role: string
-  readonly register: 'terse' | 'plain' | 'polite' | 'chatty'
+  readonly register: Register
 }
 
 /** One call that a user asks for. */
@@ -21,6 +25,12 @@ export interface Ask {
   readonly withheld?: string
   /** A look-up that the user takes for granted: it is not asked for, but all its values must be said. */
   readonly silent?: boolean
+}
+
+/** A call that was made, with its result. */
+export interface Done {
+  readonly ask: Ask
+  readonly output: JsonObject
 }
 
 /** A speaker's knowledge about the moment. */
@@ -54,32 +64,4 @@ export interface Said {
 export interface Mentioned {
   readonly at: number
   readonly words: string
-}
-
-/** Puts conversations into words. All methods are deterministic in `moment.random`; `undefined`: there is no way to say it. */
-export interface Speech {
-  /** A user turn that asks for everything in `asks`, in order. */
-  request(asks: readonly Ask[], moment: Moment): Said | undefined
-  /** A user turn that says what they are after without any detail: the assistant has to ask, or to refuse. */
-  vague(ask: Ask, moment: Moment, refused?: boolean): string | undefined
-  /** The user supplies the value that was withheld, after the assistant asked for it. */
-  supply(ask: Ask, field: string, moment: Moment): Said | undefined
-  /** After a failure, the user gives another value for one field of the same call. */
-  correct(ask: Ask, field: string, moment: Moment): Said | undefined
-  /** The assistant asks for a missing value (`field`), or for details in general. */
-  question(ask: Ask, field: string | undefined, moment: Moment): string
-  /** The assistant closes a turn in which these calls were made, each with its result. */
-  report(done: readonly { readonly ask: Ask; readonly output: JsonObject }[], moment: Moment): string
-  /** The assistant says that a call failed and why, and hands the decision back. */
-  failure(ask: Ask, message: string, moment: Moment): string
-  /** The assistant says that it has no tool for what was asked, of which `ask` is the last thing. */
-  decline(moment: Moment, ask?: Ask): string
-  /** The assistant declines again, because the user insists. */
-  declineOnceMore(moment: Moment): string
-  /** The assistant declines what is left after a part was done. */
-  declineRest(moment: Moment, ask?: Ask): string
-  /** The user asks again for what was declined. */
-  insist(moment: Moment): string
-  /** The user says that what was missing is there now. */
-  bring(moment: Moment): string
 }

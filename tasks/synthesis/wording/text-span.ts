@@ -14,12 +14,8 @@ export interface TextSpan {
 }
 
 export const word = (text: string): TextSpan => ({ text, fixed: false })
-export const fixed = (text: string): TextSpan => ({ text, fixed: true })
 
 export const textOf = (spans: readonly TextSpan[]): string => spans.map(({ text }) => text).join('')
-
-const sameReference = ({ refers: a }: TextSpan, { refers: b }: TextSpan): boolean =>
-  a?.ask === b?.ask && a?.field === b?.field
 
 /** Joins neighbouring words, so that patterns can look across what was put together. */
 export function joined(spans: readonly TextSpan[]): TextSpan[] {
@@ -27,8 +23,8 @@ export function joined(spans: readonly TextSpan[]): TextSpan[] {
   for (const span of spans) {
     const last = out.at(-1)
     if (span.text === '') continue
-    if (last && !last.fixed && !span.fixed && sameReference(last, span))
-      out[out.length - 1] = { ...last, text: last.text + span.text }
+    const isSame = last?.refers?.ask === span.refers?.ask && last?.refers?.field === span.refers?.field
+    if (last && !last.fixed && !span.fixed && isSame) out[out.length - 1] = { ...last, text: last.text + span.text }
     else out.push(span)
   }
   return out

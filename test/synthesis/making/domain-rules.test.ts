@@ -20,7 +20,7 @@ import { contextFor } from '../../../tasks/synthesis/index.js'
 import { makeExample } from '../../../tasks/synthesis/making/make-example.js'
 import { plansFor } from '../../../tasks/synthesis/production/assignments.js'
 import { createTargets } from '../../../tasks/synthesis/production/targets.js'
-import { CONFIRMING } from '../../../tasks/synthesis/wording/asking.js'
+import { confirmingWords } from '../../../tasks/synthesis/wording/question-words.js'
 import { patience } from '../../support/patience.js'
 import { CATALOGUE } from '../../support/spoken-catalogue.js'
 
@@ -124,7 +124,8 @@ test('are made of the very same draws where there are none', () => {
 test('ask for an agreement in words that the user hears as such, whatever the rule', () => {
   for (const { name, domainRules } of CATALOGUE.values()) {
     for (const rule of domainRules?.rules ?? []) {
-      if (rule.demand === 'confirm') assert.ok(asksFor(questionOf(rule, {}), CONFIRMING), `${name}: ${rule.name}`)
+      if (rule.demand === 'confirm')
+        assert.ok(asksFor(questionOf(rule, {}), confirmingWords()), `${name}: ${rule.name}`)
     }
   }
 })

@@ -8,8 +8,8 @@ import { canBeStated, tellReferences } from '../../../tasks/synthesis/making/sta
 import type { Step } from '../../../tasks/synthesis/making/step.js'
 import type { Way } from '../../../tasks/synthesis/way.js'
 import { naturalSpeech } from '../../../tasks/synthesis/wording/natural-speech.js'
-import { speaksOfSeveral } from '../../../tasks/synthesis/wording/several.js'
 import type { Ask } from '../../../tasks/synthesis/wording/speech.js'
+import { speaksOfSeveral } from '../../../tasks/synthesis/wording/tool-phrases.js'
 import { momentOf } from '../../support/speech-samples.js'
 import { CATALOGUE } from '../../support/spoken-catalogue.js'
 

@@ -31,7 +31,7 @@ import {
 import { numbered, rent, rentRetold, TODAY, weather } from '../../support/reference-story.js'
 import { CATALOGUE } from '../../support/spoken-catalogue.js'
 
-const context = (signal = never()): RephraseContext => ({ today: TODAY, register: 'plain', signal })
+const context = (signal = never()): RephraseContext => ({ today: TODAY, signal })
 const retold: Behaviour = says(JSON.stringify({ turns: rentRetold }))
 /** Waits for something that happens in the server. */
 async function until(ready: () => boolean): Promise<void> {

@@ -24,7 +24,7 @@ import {
 import { createSanityCheck } from '../../../tasks/synthesis/index.js'
 import { TODAY } from '../../../tasks/synthesis/making/today.js'
 import { unresolvedIn } from '../../../tasks/synthesis/resolving/unresolved.js'
-import { denotes } from '../../../tasks/synthesis/wording/denotes.js'
+import { denotes } from '../../../tasks/synthesis/wording/value-meaning.js'
 import { sampleExamples } from '../../support/sample-examples.js'
 import { CATALOGUE } from '../../support/spoken-catalogue.js'
 

@@ -5,6 +5,7 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { createSeedStateCache } from '../../../servers/kernel/index.js'
 import { nodeName, toolGraph } from '../../../servers/kernel/tool-graph.js'
+import { jaccard } from '../../../tasks/dataset/diversity.js'
 import { DEMO_PROFILE, type Example, PAPER_PROFILE } from '../../../tasks/dataset/index.js'
 import {
   compositionOf,
@@ -16,7 +17,6 @@ import {
   SynthesisError,
   streamExamples,
 } from '../../../tasks/synthesis/index.js'
-import { jaccard } from '../../../tasks/synthesis/jaccard.js'
 import { splitOf } from '../../../tasks/synthesis/making/split.js'
 import { IDLE_ROUNDS, plansFor } from '../../../tasks/synthesis/production/assignments.js'
 import { MAX_JACCARD, traitsOf } from '../../../tasks/synthesis/production/duplicates.js'

@@ -3,25 +3,25 @@ import * as assert from 'uvu/assert'
 import { deriveSeed, seededRandom } from '../../../servers/kernel/index.js'
 import { TODAY } from '../../../tasks/synthesis/making/today.js'
 import type { Way } from '../../../tasks/synthesis/way.js'
-import { lead } from '../../../tasks/synthesis/wording/contexts.js'
-import { drawPersona, naturalSpeech } from '../../../tasks/synthesis/wording/natural-speech.js'
-import { inEnvironments } from '../../../tasks/synthesis/wording/occupations.js'
+import { answerFromTemplate } from '../../../tasks/synthesis/wording/answer-from-template.js'
+import { clauseWithout } from '../../../tasks/synthesis/wording/clause-without-value.js'
+import { naturalSpeech } from '../../../tasks/synthesis/wording/natural-speech.js'
 import {
   drawOutsideTopic,
   nextOutsideTopic,
+  type OutsideRequest,
   outsideRequest,
+  outsideRequests,
 } from '../../../tasks/synthesis/wording/outside-requests.js'
-import { type OutsideRequest, outsideWords } from '../../../tasks/synthesis/wording/outside-topics.js'
+import { drawPersona, inEnvironments, mannerOf, typed } from '../../../tasks/synthesis/wording/persona.js'
 import type { Ask } from '../../../tasks/synthesis/wording/speech.js'
-import { stated } from '../../../tasks/synthesis/wording/stated.js'
 import { word } from '../../../tasks/synthesis/wording/text-span.js'
-import { mannerOf, typed } from '../../../tasks/synthesis/wording/typing-manner.js'
-import { clauseWithout } from '../../../tasks/synthesis/wording/withheld.js'
-import { momentOf, samples, spelledOut } from '../../support/speech-samples.js'
+import { reasonFor } from '../../../tasks/synthesis/wording/user-phrases.js'
+import { momentOf, type Sample, samples, spelledOut } from '../../support/speech-samples.js'
 import { CATALOGUE } from '../../support/spoken-catalogue.js'
 
 const test = suite('conversations')
-const { topics: OUTSIDE_TOPICS } = outsideWords()
+const { topics: OUTSIDE_TOPICS } = outsideRequests()
 const SAMPLES = samples(2)
 
 test('are led by somebody whose work brings them there, and by anybody where nobody works', () => {
@@ -119,7 +119,10 @@ test('give no reason that only a look, or only a change, could have', () => {
     (doing) =>
       new Set(
         Array.from({ length: 3000 }, (_, i) =>
-          lead('crm', doing, 'chatty', seededRandom(deriveSeed('reason', i))).replace(/ (today|this morning)/, ''),
+          reasonFor('crm', doing, {
+            persona: { name: 'Ana', role: 'a nurse', register: 'chatty' },
+            random: seededRandom(deriveSeed('reason', i)),
+          }).replace(/ (today|this morning)/, ''),
         ),
       ),
   )
@@ -241,6 +244,22 @@ test('say what cannot be done of the user in the second person, for whatever too
   }
 })
 
+test('of tools without goals and answers say what their descriptions and results say', () => {
+  const banking = CATALOGUE.get('banking')!
+  const bare = (name: string): Sample => {
+    const sample = SAMPLES.find(({ tool }) => tool.name === name)!
+    const { goal: _, answer: __, ...speech } = { ...banking.speech.get(name)!, further: { ask: [], goals: [] } }
+    return { ...sample, environment: { ...banking, speech: new Map([[name, speech]]) } }
+  }
+  const freeze = spelledOut(bare('freeze_card'))
+  assert.match(naturalSpeech.vague(freeze, momentOf(1))!, /freeze a/i)
+  const { output, ...list } = bare('list_cards')
+  const cards = [{ name: 'Blue Visa' }, { name: 'Red Visa' }]
+  assert.ok('cards' in output)
+  const report = naturalSpeech.report([{ ask: spelledOut({ ...list, output }), output: { cards } }], momentOf(1))
+  assert.is(report, 'I found 2 cards: Blue Visa and Red Visa.')
+})
+
 test('tell of others only where the list goes on', () => {
   const environment = CATALOGUE.get('retail_chain')!
   const tool = environment.toolsByName.get('show_store')!
@@ -249,7 +268,7 @@ test('tell of others only where the list goes on', () => {
     Array.from({ length: n }, (_, i) => ({ title: `Lamp ${i}`, article: `lamp-${i}`, on_hand: 1 }))
   const shipments = [{ shipment: 'shipment-1', title: 'Easy Lantern', due: '2026-03-02' }]
   const output = { ...sample.output, low: low(3), shipments, next_page: 2, low_articles: 5, open_shipments: 1 }
-  const text = stated(spelledOut(sample), output as never, TODAY)!
+  const text = answerFromTemplate(spelledOut(sample), output as never, TODAY)!
   assert.match(text, /Lamp 2[^;]* and others/)
   assert.not.match(text, /Easy Lantern[^.]*others/)
 })

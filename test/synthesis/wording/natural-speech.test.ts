@@ -5,13 +5,13 @@ import type { Json, JsonObject } from '../../../rollout/reward/index.js'
 import { seededRandom } from '../../../servers/kernel/index.js'
 import type { Way } from '../../../tasks/synthesis/way.js'
 import { askedFor } from '../../../tasks/synthesis/wording/field-words.js'
-import { denotes, drawPersona, naturalSpeech } from '../../../tasks/synthesis/wording/natural-speech.js'
-import { outsideRequest } from '../../../tasks/synthesis/wording/outside-requests.js'
-import type { OutsideTopic } from '../../../tasks/synthesis/wording/outside-topics.js'
-import type { Ask, Said } from '../../../tasks/synthesis/wording/speech.js'
+import { naturalSpeech } from '../../../tasks/synthesis/wording/natural-speech.js'
+import { type OutsideTopic, outsideRequest } from '../../../tasks/synthesis/wording/outside-requests.js'
+import { drawPersona, type Manner, typed } from '../../../tasks/synthesis/wording/persona.js'
+import { type Ask, REGISTERS, type Said } from '../../../tasks/synthesis/wording/speech.js'
 import { textOf, word } from '../../../tasks/synthesis/wording/text-span.js'
-import { type Manner, typed } from '../../../tasks/synthesis/wording/typing-manner.js'
-import { wished } from '../../../tasks/synthesis/wording/vague.js'
+import { wished } from '../../../tasks/synthesis/wording/vague-request.js'
+import { denotes } from '../../../tasks/synthesis/wording/value-meaning.js'
 import { momentOf, referring, samples, spelledOut, TODAY } from '../../support/speech-samples.js'
 import { CATALOGUE } from '../../support/spoken-catalogue.js'
 
@@ -445,7 +445,8 @@ test('asks about no city but the one where the person lives', () => {
 })
 
 test('every goal has a form in which each register may wish for it, after a reason too', () => {
-  for (const register of ['terse', 'plain', 'polite', 'chatty'] as const) {
+  for (const register of REGISTERS) {
+    const speaker = { persona: { name: 'Ana', role: 'a nurse', register }, random: seededRandom(1) }
     for (const goal of [
       'see which cards I have',
       'know what to pay for the flight',
@@ -454,7 +455,7 @@ test('every goal has a form in which each register may wish for it, after a reas
     ]) {
       for (const looks of [true, false]) {
         for (const opened of [true, false])
-          assert.ok(wished(goal, { looks, opened }, register, seededRandom(1)).includes(goal.split(' ')[1]!))
+          assert.ok(wished(goal, { looks, opened }, speaker).includes(goal.split(' ')[1]!))
       }
     }
   }

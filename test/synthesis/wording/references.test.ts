@@ -8,10 +8,9 @@ import { ref, seededRandom } from '../../../servers/kernel/index.js'
 import { socialMedia } from '../../../servers/social_media/index.js'
 import { waysToRefer } from '../../../tasks/synthesis/making/references.js'
 import { compared } from '../../../tasks/synthesis/resolving/superlatives.js'
-import { drawPersona } from '../../../tasks/synthesis/wording/natural-speech.js'
-import { refer } from '../../../tasks/synthesis/wording/referring.js'
+import { drawPersona } from '../../../tasks/synthesis/wording/persona.js'
+import { refer } from '../../../tasks/synthesis/wording/reference-words.js'
 import { textOf } from '../../../tasks/synthesis/wording/text-span.js'
-import { mannerOf } from '../../../tasks/synthesis/wording/typing-manner.js'
 
 const test = suite('ways to mean a thing of a list')
 
@@ -108,8 +107,8 @@ test('say of stars how many there are, so that the listener finds the row', () =
   } as const
   const said = Array.from({ length: 60 }, (_, i) => {
     const random = seededRandom(i)
-    const words = refer(way, context, { before: 'book ', after: '' }, mannerOf(drawPersona(random)), random)
-    return textOf(words!)
+    const words = refer(way, context, { before: 'book ', after: '' }, { persona: drawPersona(random), random })
+    return textOf(words)
   })
   assert.ok(said.includes('the hotel with the most stars'))
   assert.not.ok(said.some((words) => words.includes('highest')))

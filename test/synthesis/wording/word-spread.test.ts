@@ -1,6 +1,6 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { wordSpread } from '../../../tasks/synthesis/index.js'
+import { wordSpread } from '../../bench/word-spread.js'
 
 const test = suite('how texts repeat one another')
 const near = (actual: number, expected: number): void => assert.ok(Math.abs(actual - expected) < 1e-9, `${actual}`)
