@@ -175,11 +175,7 @@ function spread(counts: readonly number[]): string[] {
   return [number(sorted.length), share, ...[low, middle, high].map((n) => (n === undefined ? '-' : number(n)))]
 }
 
-function leastCovered(
-  rows: readonly Row[],
-  isLarge: boolean,
-  reasons: Readonly<Record<string, string>>,
-): string[][] {
+function leastCovered(rows: readonly Row[], isLarge: boolean, reasons: Readonly<Record<string, string>>): string[][] {
   const scarce = rows.filter(({ examples }) => occurrences(examples) < EXPECTED).length
   return [...rows]
     .sort((a, b) => occurrences(a.examples) - occurrences(b.examples) || (a.name < b.name ? -1 : 1))

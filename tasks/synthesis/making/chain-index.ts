@@ -6,7 +6,7 @@ import { oncePer, oncePerName } from '../once-per.js'
 import { endsWithCheck, goesOn, isPurposeful } from './purpose.js'
 import { SynthesisError } from './recipe.js'
 import { type Chain, chainName, LONGEST, splitOf } from './split.js'
-import { type GrowingChain, isOneErrandByTools, keysOf, NO_CALLS, type Wiring, wire, withCall } from './wiring.js'
+import { type GrowingChain, hasOnePurposeByTools, keysOf, NO_CALLS, type Wiring, wire, withCall } from './wiring.js'
 
 /** A chain with the things that its calls are about. */
 export interface WiredChain {
@@ -83,7 +83,7 @@ const pathsIn = oncePer((environment: SpokenEnvironment): readonly Path[] => {
   const graph = toolGraph([environment])
   const found: Path[] = []
   visitChains(toolMap(environment, graph), undefined, LONGEST, ({ nodes, wiring }) => {
-    if (endsWithCheck(nodes) && isOneErrandByTools(nodes, wiring))
+    if (endsWithCheck(nodes) && hasOnePurposeByTools(nodes, wiring))
       found.push({ places: nodes.map((node) => graph.nodes.indexOf(node)), wiring })
   })
   return found
@@ -112,7 +112,8 @@ function crossingsOf(graph: ToolGraph): WiredChain[] {
         visitChains(valueAt(maps, to.environment), to, LONGEST - nodes.length, ({ nodes: rest }) => {
           const chain = [...nodes, ...rest]
           const wiring = isPurposeful(chain) && endsWithCheck(chain) ? wire(chain) : undefined
-          if (wiring && isOneErrandByTools(chain, wiring)) found.push({ name: chainName(chain), nodes: chain, wiring })
+          if (wiring && hasOnePurposeByTools(chain, wiring))
+            found.push({ name: chainName(chain), nodes: chain, wiring })
         })
     })
   return found

@@ -4,23 +4,29 @@ import type { Example } from '../../dataset/example.js'
 import { type Node, nodeName } from '../graph.js'
 import { itemAt, lastOf } from '../item-at.js'
 import { canLeaveOut } from '../wording/request-clause.js'
-import { alike } from './alike.js'
-import { askForAll, isUnderstood, NUMBERS_ASKED } from './ask-for-all.js'
-import { askInVain, goOnInVain, triedOften, type VainRequest, type VainSetting } from './ask-in-vain.js'
 import { assemble, buildTask } from './assemble.js'
 import { type Script, scriptConversation, type Withheld } from './conversation-script.js'
 import { fieldsToLeaveOut, isWhole, type Shape } from './conversation-shape.js'
-import { chooseToolset, isTooSmall, rivals } from './draw-toolset.js'
 import { groundTruthOf, toTell } from './ground-truth.js'
 import { firstObjection, type ObjectionName, OF_CONVERSATIONS } from './objections.js'
 import type { Missing } from './plan.js'
 import { isSolvable, isStatedBefore, nodesIn } from './solvable.js'
 import { type Chain, chainName } from './split.js'
-import type { Step } from './step.js'
+import type { ExecutedChain, Step } from './step.js'
 import { type Maker, momentOf, type Setting } from './synthesis-context.js'
 import { homeOf, takeSteps, toolAround, type Wanted } from './take-steps.js'
-import type { Taken } from './taken.js'
 import { TODAY } from './today.js'
+import { chooseToolset, isTooSmall, rivals, similarTools } from './toolset.js'
+import {
+  askForAll,
+  askUnanswered,
+  continueUnanswered,
+  isUnderstood,
+  NUMBERS_ASKED,
+  triedOften,
+  type UnansweredRequest,
+  type UnansweredSetting,
+} from './unanswered-request.js'
 import { askOf, callOf, precededBy, putIntoWords, type Worded } from './word-conversation.js'
 
 /**
@@ -47,19 +53,19 @@ const makeHidden: Maker = (base) => {
   const setting = { ...base, moment: momentOf(base, persona) }
   const { moment } = setting
   const vague = random.chance(VAGUE * profile.information.minimal)
-  const first = askInVain({ around, turn: 0, vague }, setting)
+  const first = askUnanswered({ around, turn: 0, vague }, setting)
   if (typeof first === 'string') return first
   const home = homeOf(first.taken.chain)
   const nearby = graph.nodes.filter(({ environment }) => home.includes(environment))
   // Who has been told that it cannot be done says what is wanted next.
-  const wanted = goOnInVain(first, setting, (turn, earlier) =>
-    askInVain({ around: random.pick(nearby), turn, earlier: earlier.map(({ taken }) => taken) }, setting),
+  const wanted = continueUnanswered(first, setting, (turn, earlier) =>
+    askUnanswered({ around: random.pick(nearby), turn, earlier: earlier.map(({ taken }) => taken) }, setting),
   )
   if (typeof wanted === 'string') return wanted
   const { requests, turns } = wanted
   const hidden = new Set(
     requests.flatMap(({ taken, script: { steps } }) => [
-      ...alike(taken.chain, context.environments),
+      ...similarTools(taken.chain, context.environments),
       ...rivals(steps, new Set(steps.keys())),
     ]),
   )
@@ -90,7 +96,7 @@ const makePartlyHidden: Maker = (base) => {
   const { profile, speech, catalogue } = context
   const taken = takeSteps({ ...partsWanted(base), shape: AT_ONCE }, base)
   if (typeof taken === 'string') return taken
-  if (taken.undoings.length > 0) return 'undone'
+  if (taken.reversals.length > 0) return 'undone'
   const { chain, open } = taken
   const last = lastOf(chain)
   const persona = context.inEnvironments(context.drawPersona(random), namesOf(chain))
@@ -104,7 +110,7 @@ const makePartlyHidden: Maker = (base) => {
   const request = {
     home: homeOf(chain),
     needed: chain.slice(0, -1),
-    hidden: new Set(alike([last], context.environments)),
+    hidden: new Set(similarTools([last], context.environments)),
     distractors: true,
   }
   const toolset = chooseToolset(request, context.environments, profile, random)
@@ -144,7 +150,7 @@ const makeBrought: Maker = (base) => {
   const { profile, speech, catalogue } = context
   const taken = takeSteps({ ...partsWanted(base), shape: AT_ONCE }, base)
   if (typeof taken === 'string') return taken
-  if (taken.undoings.length > 0) return 'undone'
+  if (taken.reversals.length > 0) return 'undone'
   const { chain, open } = taken
   const persona = context.inEnvironments(context.drawPersona(random), namesOf(chain))
   const moment = momentOf(base, persona)
@@ -205,14 +211,14 @@ interface DoneInPart {
   readonly worded: Worded
   readonly toolset: Task['toolset']
   /** Where a value is missing: the one that asks for it. */
-  readonly questions?: VainRequest['questions']
+  readonly questions?: UnansweredRequest['questions']
 }
 
 /** A conversation of which the steps are what can be done, unless a filter objects. */
 function inPart(
   { script, worded, toolset, questions }: DoneInPart,
-  { chain, open }: Taken,
-  { assignment, environmentSeed, context, moment: { persona, random } }: VainSetting,
+  { chain, open }: ExecutedChain,
+  { assignment, environmentSeed, context, moment: { persona, random } }: UnansweredSetting,
 ): Example | ObjectionName {
   const { profile, catalogue, denotes } = context
   const { steps } = script
@@ -246,7 +252,7 @@ const makeMissingValue: Maker = (base) => {
   const moment = momentOf(base, persona)
   const setting = { ...base, moment }
   // One thing alone: another one could be done without the value, and would have to be.
-  const first = askInVain({ around, turn: 0, length: 1, withhold: (steps) => withheldIn(steps, random) }, setting)
+  const first = askUnanswered({ around, turn: 0, length: 1, withhold: (steps) => withheldIn(steps, random) }, setting)
   if (typeof first === 'string') return first
   const unanswered = { user: first.user, calls: [], assistant: first.question }
   const others = assignment.requests - 1
@@ -288,10 +294,10 @@ const TRIES_UNTIL_KNOWN = 16
 
 /** What somebody asks for who cannot say yet what was asked: other things in the same environment, in so many turns. */
 function askUntilKnown(
-  { taken: { chain: asked } }: VainRequest,
+  { taken: { chain: asked } }: UnansweredRequest,
   requests: number,
-  setting: VainSetting,
-): { readonly taken: Taken; readonly script: Script; readonly worded: Worded } | ObjectionName {
+  setting: UnansweredSetting,
+): { readonly taken: ExecutedChain; readonly script: Script; readonly worded: Worded } | ObjectionName {
   const { context, moment, random } = setting
   const { profile, graph, speech } = context
   const home = homeOf(asked)

@@ -4,16 +4,15 @@ import type { Information, Recovery } from '../../dataset/example.js'
 import type { Profile } from '../../dataset/profile.js'
 import { itemAt, lastOf } from '../item-at.js'
 import { canLeaveOut } from '../wording/request-clause.js'
-import { entitiesTaken } from './entities-shown.js'
+import { isAskedAtOnce } from './asked-together.js'
 import { hasDetails, isWhole, partsOf, type Shape } from './conversation-shape.js'
-import type { RuledStep } from './domain-rule-case.js'
+import type { RuledStep } from './domain-rules.js'
+import { entitiesTaken } from './entities-shown.js'
 import { type FailedCall, failingVariant, playUpTo } from './failed-call.js'
-import { isAskedAtOnce } from './in-one-breath.js'
-import { isHasty, isKnownInTime } from './known-in-time.js'
+import { isHasty, isKnownInTime } from './known-before.js'
+import type { Reversal } from './reversals.js'
 import { canBeStated, type Parts, type StatedStep, tellReferences } from './state-references.js'
-import type { Open } from './step.js'
-import type { Taken } from './taken.js'
-import type { Undoing } from './undoing.js'
+import type { ExecutedChain, Open } from './step.js'
 import { isPreparedBy } from './wiring.js'
 
 /** Purpose of one user turn, and the steps of the ground truth that the assistant takes in it. */
@@ -56,7 +55,7 @@ export interface Script {
  * @returns `null` when the steps do not carry a conversation of this shape
  */
 export function scriptConversation(
-  { steps: walked, open, undoings }: Taken,
+  { steps: walked, open, reversals }: ExecutedChain,
   { requests, information, recovery }: Shape,
   profile: Profile,
   random: SeededRandom,
@@ -65,10 +64,10 @@ export function scriptConversation(
   const isNatural = profile.speech === 'natural'
   const hearing = { stated: isNatural, inTime: isNatural }
   const fits = (parts: Parts): boolean => {
-    const isAtOnce = ({ earlier, later }: Undoing): boolean =>
+    const isAtOnce = ({ earlier, later }: Reversal): boolean =>
       parts.some((part) => part.includes(earlier) && part.includes(later))
     if (isNatural && parts.some((part) => isHasty(walked, part))) return false
-    return !undoings.some(isAtOnce) && (!isNatural || canBeStated(walked, parts, hearing))
+    return !reversals.some(isAtOnce) && (!isNatural || canBeStated(walked, parts, hearing))
   }
   const parts = isNatural
     ? partitionOf(partsOf(walked, { requests, information }).filter(fits), random)

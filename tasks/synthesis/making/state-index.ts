@@ -127,8 +127,7 @@ function createStateIndex(environmentSeed: number, seedStates: SeedStateCache): 
   const isCarried = (chain: Chain, { things, keys }: Pick<Wiring, 'things' | 'keys'>): boolean =>
     chain.every((node, at) => {
       if (chain.slice(0, at).some((other) => isPreparedBy(other, node))) return true
-      const isChange = (one: Node): boolean =>
-        one.environment === node.environment && !one.tool.annotations.readOnly
+      const isChange = (one: Node): boolean => one.environment === node.environment && !one.tool.annotations.readOnly
       const isShown = ([field, index]: readonly [string, number]): boolean => {
         const thing = itemAt(things, index)
         const { how, source } = thing

@@ -3,9 +3,9 @@ import { itemAt, lastOf } from '../item-at.js'
 import { oncePer, oncePerName } from '../once-per.js'
 import type { Way } from '../way.js'
 import { isPerson } from '../wording/reference-words.js'
+import { canAskForSeveral, isAskedAtOnce } from './asked-together.js'
 import { entitiesShown, entitiesTaken, keysShown, kindsListed } from './entities-shown.js'
-import { canAskForSeveral, isAskedAtOnce } from './in-one-breath.js'
-import { isKnownBefore, isSoughtAsOne } from './known-at-once.js'
+import { isKnownBefore, isSoughtAsOne } from './known-before.js'
 import type { Binding, Step } from './step.js'
 
 /** A step whose references are settled: one way for each. */

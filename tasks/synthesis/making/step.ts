@@ -2,6 +2,8 @@ import type { JsonObject } from '../../../rollout/reward/index.js'
 import type { Session, SpokenEnvironment } from '../../../servers/kernel/index.js'
 import type { Node } from '../graph.js'
 import type { Way } from '../way.js'
+import type { Reversal } from './reversals.js'
+import type { Chain } from './split.js'
 
 /** Opens the sessions of a task again, one per environment. */
 export type Open = (environment: SpokenEnvironment) => Session
@@ -23,4 +25,13 @@ export interface Step extends Node {
   readonly args: JsonObject
   readonly output: JsonObject
   readonly bindings: readonly Binding[]
+}
+
+/** A chain as it was executed. */
+export interface ExecutedChain {
+  readonly chain: Chain
+  readonly steps: readonly Step[]
+  readonly open: Open
+  /** Steps that take an earlier step back. They have to be asked for in a later turn. */
+  readonly reversals: readonly Reversal[]
 }

@@ -7,13 +7,12 @@ import { type FittingChain, fittingChains } from './fitting-chains.js'
 import { firstObjection, type ObjectionName, OF_CALLS } from './objections.js'
 import { plainChain } from './plain-chain.js'
 import type { TaskPlan } from './plan.js'
+import { reversalsIn } from './reversals.js'
 import { type Chain, chainName, LONGEST, SHORTEST, splitOf } from './split.js'
 import { type StateIndex, stateIndex } from './state-index.js'
 import type { Parts } from './state-references.js'
-import type { Open, Step } from './step.js'
+import type { ExecutedChain, Open, Step } from './step.js'
 import type { Assignment, Setting, SynthesisContext } from './synthesis-context.js'
-import type { Taken } from './taken.js'
-import { undoingsIn } from './undoing.js'
 import { type WalkOptions, walk } from './walk.js'
 import type { Wiring } from './wiring.js'
 
@@ -38,7 +37,7 @@ export interface Wanted {
 }
 
 /** A chain of the assignment's split, executed in fresh sessions. */
-export function takeSteps(wanted: Wanted, setting: Setting): Taken | ObjectionName {
+export function takeSteps(wanted: Wanted, setting: Setting): ExecutedChain | ObjectionName {
   const { environmentSeed, context, random, tried } = setting
   const { graph, profile, seedStates } = context
   const isNatural = profile.speech === 'natural'
@@ -51,7 +50,7 @@ export function takeSteps(wanted: Wanted, setting: Setting): Taken | ObjectionNa
   const steps = walk(chain, { ...(wiring ? { wiring } : {}), open, profile, random, partings, isEnough })
   if (!steps) return 'no_walk'
   const objection = isNatural ? firstObjection(OF_CALLS, { chain, steps, open, graph }) : undefined
-  return objection ?? { chain, steps, open, undoings: undoingsIn(steps, open) }
+  return objection ?? { chain, steps, open, reversals: reversalsIn(steps, open) }
 }
 
 /** Objections to a chain whatever is said about it. */

@@ -13,10 +13,10 @@ import {
   keysIn,
   stepsWithNext,
 } from './arguments.js'
-import { aboutIn } from './at-odds.js'
-import { isHasty } from './known-in-time.js'
+import { aboutIn } from './contradictions.js'
+import { isHasty } from './known-before.js'
 import { commonValuesIn } from './references.js'
-import { saidBefore } from './said-before.js'
+import { saidBefore } from './repeated-values.js'
 import type { Chain } from './split.js'
 import type { Parts } from './state-references.js'
 import type { Open, Step } from './step.js'
@@ -185,8 +185,7 @@ export function walk(
       if (Object.values(bound).includes(key)) return false
       const binding = bindingTo({ field, entity, key, source }, node, course)
       const isMeant =
-        at > course.steps.length ||
-        (course.partings?.some((parts) => canBeMeantNext(binding, withNext, parts)) ?? true)
+        at > course.steps.length || (course.partings?.some((parts) => canBeMeantNext(binding, withNext, parts)) ?? true)
       return binding.ways.length > 0 && isMeant && canBeMade(node, at, others, course, { ...bound, [field]: key })
     })
   }

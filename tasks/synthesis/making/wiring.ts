@@ -9,7 +9,7 @@ import {
 import { lookedUp, type Node } from '../graph.js'
 import { itemAt } from '../item-at.js'
 import { oncePer } from '../once-per.js'
-import { canAskForSeveral, commitsTo } from './in-one-breath.js'
+import { canAskForSeveral, commitsTo } from './asked-together.js'
 import { checksOf } from './purpose.js'
 import type { Chain } from './split.js'
 import { kindsStated } from './stated-kinds.js'
@@ -160,10 +160,10 @@ export const isPreparedBy = (earlier: Node, later: Node): boolean =>
   (later.tool.needs ?? []).some((fact) => earlier.tool.establishes?.includes(fact))
 
 /**
- * Returns whether a chain is one errand, as far as its tools show. `isOneErrand` and `lookUpsAreWorthIt` ask the same of calls with
+ * Returns whether a chain is one errand, as far as its tools show. `hasOnePurpose` and `lookUpsAreWorthIt` ask the same of calls with
  * arguments.
  */
-export function isOneErrandByTools(chain: Chain, wiring: Wiring): boolean {
+export function hasOnePurposeByTools(chain: Chain, wiring: Wiring): boolean {
   const last = chain.length - 1
   const looks = chain.map(({ tool }) => tool.annotations.readOnly)
   const searches = chain.map((_, at) => looks[at] && wiring.about[at] === undefined)

@@ -25,7 +25,7 @@ interface Done {
 }
 
 /** Two steps of a chain, by index, of which the later takes back what the earlier did. */
-export interface Undoing {
+export interface Reversal {
   readonly earlier: number
   readonly later: number
 }
@@ -41,10 +41,10 @@ export interface Undoing {
  *
  * A thing that goes into something new, such as a cart into an order, is not taken back.
  */
-export function undoingsIn(steps: readonly Step[], open: Open): Undoing[] {
+export function reversalsIn(steps: readonly Step[], open: Open): Reversal[] {
   const writing = steps.filter(({ tool }) => !tool.annotations.readOnly)
   if (new Set(writing.map(({ environment }) => environment)).size === writing.length) return []
-  const found: Undoing[] = []
+  const found: Reversal[] = []
   const sessions = new Map<SpokenEnvironment, Session>()
   const done: Done[] = []
   for (const [later, step] of steps.entries()) {
