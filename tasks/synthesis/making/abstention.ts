@@ -16,6 +16,7 @@ import { chooseToolset, isTooSmall, similarTools } from './toolset.js'
 import {
   askUnanswered,
   continueUnanswered,
+  declinedIn,
   NUMBERS_ASKED,
   type UnansweredSetting,
   type UnansweredWish,
@@ -24,7 +25,7 @@ import {
 /** Nothing on offer can serve the requests: they belong to other environments, or to none. */
 export const makeAbstention: Maker = (base) => {
   const { assignment, environmentSeed, context, random } = base
-  const { profile, speech, environments } = context
+  const { profile, environments } = context
   const drawn = context.drawPersona(random)
   const isOutside = assignment.outside || environments.length === 1
   const own = toolAround(assignment, context, random)
@@ -61,11 +62,7 @@ export const makeAbstention: Maker = (base) => {
     { kind: 'abstention', toolset, turns: turns.map(({ user }) => user), groundTruth: [], chain: first.name },
     { environmentSeed, persona, profile, random },
   )
-  const exchanges = turns.map(({ user, request }, turn) => ({
-    user,
-    calls: [],
-    assistant: request ? speech.decline({ ...moment, turn }, request.ask) : speech.declineOnceMore({ ...moment, turn }),
-  }))
+  const exchanges = declinedIn(turns, setting)
   const course = { information: 'complete', recovery: null } as const
   return assemble(assignment, task, course, persona, { exchanges, origins: [], turnOf: [] }, context)
 }

@@ -1,13 +1,7 @@
 import type { Json } from '../../../rollout/reward/index.js'
-import {
-  type EntityOccurrence,
-  entitiesIn,
-  hasEffect,
-  type Session,
-  type SpokenEnvironment,
-  speechOf,
-} from '../../../servers/kernel/index.js'
+import { type EntityOccurrence, entitiesIn, hasEffect, speechOf } from '../../../servers/kernel/index.js'
 import { itemAt } from '../item-at.js'
+import { oncePer } from '../once-per.js'
 import { choicesOf } from '../wording/field-words.js'
 import { entitiesShown, entitiesTaken } from './entities-shown.js'
 import { isMoment } from './repeated-values.js'
@@ -94,12 +88,7 @@ export const nameOf = ({ entity, key }: { readonly entity: string; readonly key:
  * off the rows of the environments as they were before, and what is made on the way belongs where it is made.
  */
 export function belongsTogether(steps: readonly Step[], open: Open): boolean {
-  const sessions = new Map<SpokenEnvironment, Session>()
-  const sessionOf = (environment: SpokenEnvironment): Session => {
-    const session = sessions.get(environment) ?? open(environment)
-    sessions.set(environment, session)
-    return session
-  }
+  const sessionOf = oncePer(open)
   return steps.every((step) =>
     step.bindings.every(({ source, value }) => {
       const lookUp = itemAt(steps, source)

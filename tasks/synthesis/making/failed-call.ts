@@ -1,13 +1,8 @@
 import type { z } from 'zod'
 import type { Json, JsonObject } from '../../../rollout/reward/index.js'
-import {
-  type Environment,
-  hasEffect,
-  meaningOf,
-  type SeededRandom,
-  type Session,
-} from '../../../servers/kernel/index.js'
+import { hasEffect, meaningOf, type SeededRandom, type Session } from '../../../servers/kernel/index.js'
 import { itemAt } from '../item-at.js'
+import { oncePer } from '../once-per.js'
 import { isChoice } from '../wording/field-words.js'
 import { isDate, isTime } from '../wording/value-words.js'
 import type { StatedStep } from './state-references.js'
@@ -176,12 +171,7 @@ export function playUpTo(
   count: number,
   open: Open,
 ): Open {
-  const sessions = new Map<Environment, Session>()
-  const sessionOf: Open = (environment) => {
-    const session = sessions.get(environment) ?? open(environment)
-    sessions.set(environment, session)
-    return session
-  }
+  const sessionOf = oncePer(open)
   for (const { environment, tool, args } of steps.slice(0, count)) sessionOf(environment).call(tool.name, args)
   return sessionOf
 }

@@ -120,7 +120,7 @@ const FAILURES = [
     name: 'one_name',
     protects: 'A call names one tool: a toolset has no name twice.',
     cost: 'none',
-    raisedBy: 'clarification.ts',
+    raisedBy: 'missing-value.ts',
     drops: '`list_orders` of two environments in one toolset',
     keeps: '`list_orders` and `list_food_orders`',
   },

@@ -1,12 +1,7 @@
-import {
-  entityKinds,
-  hasEffect,
-  requiredReferences,
-  type Session,
-  type SpokenEnvironment,
-} from '../../../servers/kernel/index.js'
+import { entityKinds, hasEffect, requiredReferences, type Session } from '../../../servers/kernel/index.js'
 import type { Node, ToolGraph } from '../graph.js'
 import { itemAt } from '../item-at.js'
+import { oncePer } from '../once-per.js'
 import type { Open, Step } from './step.js'
 
 /** A row of an environment by table and key. */
@@ -45,11 +40,10 @@ export function reversalsIn(steps: readonly Step[], open: Open): Reversal[] {
   const writing = steps.filter(({ tool }) => !tool.annotations.readOnly)
   if (new Set(writing.map(({ environment }) => environment)).size === writing.length) return []
   const found: Reversal[] = []
-  const sessions = new Map<SpokenEnvironment, Session>()
+  const sessionOf = oncePer(open)
   const done: Done[] = []
   for (const [later, step] of steps.entries()) {
-    const session = sessions.get(step.environment) ?? open(step.environment)
-    sessions.set(step.environment, session)
+    const session = sessionOf(step.environment)
     const before = step.tool.annotations.readOnly ? undefined : session.fork()
     session.call(step.tool.name, step.args)
     if (!before) continue
@@ -80,10 +74,9 @@ export function hasNoOtherUse({ environment, tool }: Step): boolean {
 
 /** Whether a call that is to change something leaves every row as it was: a window that is shut is not asked to be shut. */
 export function isIdle(steps: readonly Step[], open: Open): boolean {
-  const sessions = new Map<SpokenEnvironment, Session>()
+  const sessionOf = oncePer(open)
   return steps.some(({ environment, tool, args }) => {
-    const session = sessions.get(environment) ?? open(environment)
-    sessions.set(environment, session)
+    const session = sessionOf(environment)
     const before = tool.annotations.readOnly ? undefined : session.fork()
     session.call(tool.name, args)
     if (!before) return false

@@ -1,5 +1,6 @@
 import type { TaskBody } from '../../../rollout/episode/index.js'
 import type { SeededRandom } from '../../../servers/kernel/index.js'
+import type { Exchange } from '../../dataset/example.js'
 import type { Node } from '../graph.js'
 import { itemAt, lastOf } from '../item-at.js'
 import { unresolvedIn } from '../resolving/unresolved.js'
@@ -82,6 +83,17 @@ export function triedOften<T>(attempt: () => T | ObjectionName, tries = TRIES): 
   for (let left = tries - 1; left > 0 && typeof made === 'string'; left--) made = attempt()
   return made
 }
+
+/** Returns the exchanges in which an assistant declines all requests. */
+export const declinedIn = (
+  turns: readonly UnansweredTurn<{ readonly ask?: Ask }>[],
+  { context: { speech }, moment }: UnansweredSetting,
+): Exchange[] =>
+  turns.map(({ user, request }, turn) => ({
+    user,
+    calls: [],
+    assistant: request ? speech.decline({ ...moment, turn }, request.ask) : speech.declineOnceMore({ ...moment, turn }),
+  }))
 
 /** Of the later turns of a user who is told that there is no tool, those that only insist. */
 const INSISTS = 0.15

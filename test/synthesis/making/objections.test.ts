@@ -14,8 +14,8 @@ import {
 import { nodeName } from '../../../servers/kernel/tool-graph.js'
 import { type Example, PAPER_PROFILE } from '../../../tasks/dataset/index.js'
 import { contextFor, OBJECTIONS, objectionText } from '../../../tasks/synthesis/index.js'
-import { uniqueNodes } from '../../../tasks/synthesis/making/clarification.js'
 import type { Candidate } from '../../../tasks/synthesis/making/conversation-checks.js'
+import { uniqueNodes } from '../../../tasks/synthesis/making/missing-value.js'
 import {
   type ObjectionName,
   OF_CALLS,
