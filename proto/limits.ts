@@ -3,170 +3,165 @@ export type LimitUnit = 'B' | 'count' | 'tokens' | 'ms' | 'nats' | 'per minute' 
 export interface Limit {
   readonly value: number
   readonly unit: LimitUnit
-  readonly reason: string
+  /** Names what the limit bounds, for readers of the documentation. */
+  readonly meaning: string
 }
 
 const KIB = 1024
 const MIB = 1024 * KIB
-const row = (value: number, unit: LimitUnit, reason: string): Limit => ({ value, unit, reason })
+const row = (value: number, unit: LimitUnit, meaning: string): Limit => ({ value, unit, meaning })
 
 /**
- * All limits of the swarm's protocol. `docs/reference/protocol.md` prints this table, and tests send each limit and the limit plus one.
+ * All limits of the swarm's protocol. `docs/reference/limits.md` prints this table, and tests send each limit and the limit plus one.
  */
 export const LIMITS = {
-  announcementSignedBytes: row(2 * KIB, 'B', 'gossiped to every node, so it must stay small'),
-  announcementBytes: row(64 * KIB, 'B', 'an inline body saves a round trip; larger bodies are fetched by hash'),
-  policyAnnouncementBytes: row(2 * KIB, 'B', 'gossiped to every node'),
-  verdictDigestBytes: row(32 * KIB, 'B', 'verdictsPerDigest verdicts with their details'),
-  manifestBytes: row(
-    1 * MIB,
+  // Gossiped to every node of a shard, so it must stay small.
+  announcementSignedBytes: row(2 * KIB, 'B', 'group announcement without its body'),
+  announcementBytes: row(64 * KIB, 'B', 'group announcement with its body'),
+  policyAnnouncementBytes: row(2 * KIB, 'B', 'policy announcement'),
+  verdictDigestBytes: row(32 * KIB, 'B', 'signed verdict digest'),
+  manifestBytes: row(1 * MIB, 'B', 'signed manifest. The chunk hashes of the largest adapter take 83 KiB'),
+  groupBodyBytes: row(
+    4 * MIB,
     'B',
-    'fetched by hash; the chunk hashes of the largest adapter, as GGUF and for PEFT, take 83 KiB',
+    'body of a group. 8 rollouts of 4,000 tokens take at most 450 KiB, 16 of 16,000 tokens 2.3 MiB',
   ),
-  groupBodyBytes: row(4 * MIB, 'B', 'at most 450 KiB for 8 rollouts of 4,000 tokens, 2.3 MiB for 16 of 16,000'),
-  leaseRequestBytes: row(4 * KIB, 'B', 'two kilobytes of lease ids and a few labels'),
-  leaseResponseBytes: row(2 * MIB + 64 * KIB, 'B', 'leasesPerRequest tasks of taskBytes each'),
-  requestOverheadBytes: row(64, 'B', 'framing around a directly offered announcement'),
-  verdictRequestBytes: row(2 * KIB, 'B', 'one cursor, and a signed result of a re-derivation'),
-  verdictResponseBytes: row(40 * KIB, 'B', 'one sealed digest, a sealed head and a proof'),
-  headBytes: row(1 * KIB, 'B', 'two hashes and a few counts, signed'),
-  verdictLeafBytes: row(4 * KIB, 'B', 'one verdict: 64 rewards take 1.6 KiB'),
-  leaderboardBytes: row(24 * KIB, 'B', 'leaderboardKeys and leaderboardTeams with the longest names take 17 KiB'),
-  leaderboardRequestBytes: row(256, 'B', 'one key and one team'),
-  leaderboardResponseBytes: row(25 * KIB, 'B', 'one sealed leaderboard'),
-  leaderboardKeys: row(
-    128,
-    'count',
-    'the keys with the most credit; the coordinator adds the key that asks, at any rank',
-  ),
-  leaderboardTeams: row(64, 'count', 'one or two screens'),
-  leaderboardFreshMs: row(
-    600_000,
-    'ms',
-    'how long a node keeps a leaderboard; ten thousand nodes send 17 requests a second',
-  ),
-  teamBytes: row(32, 'B', 'fits a column; any key may choose any name'),
-  snapshotRequestBytes: row(2 * KIB + 256, 'B', 'one hash and a bit for each chunk of the largest blob'),
-  snapshotResponseBytes: row(1 * MIB + 1 * KIB, 'B', 'one chunk or one sealed manifest and its header'),
-  replyOverheadBytes: row(1 * KIB, 'B', 'status, code and detail around the payload of a reply'),
-
-  invitationBytes: row(4 * KIB, 'B', 'all fields at their limits take 3.3 KiB; typical invitations fit a QR code'),
-  invitationAddresses: row(6, 'count', 'names, then a few addresses of one machine'),
-  addressBytes: row(256, 'B', 'the longest DNS name and a port'),
-  baseSources: row(4, 'count', 'a hub and some mirrors'),
-  sourceBytes: row(256, 'B', 'a hub URL with names of typical length'),
-
-  chunkBytes: row(1 * MIB, 'B', 'one hash per chunk; a lost chunk costs a second on a slow line'),
-  blobBytes: row(16 * 1024 * MIB, 'B', 'larger than any intended base model; the chunk hashes take 512 KiB'),
-  adapterBytes: row(2 * 1024 * MIB, 'B', 'rank 256 on every projection of an 8B model takes 1.3 GB'),
-  blobMetadataBytes: row(16 * MIB, 'B', 'settings, and the provenance of a hundred thousand batches'),
-  optimizerBytes: row(8 * 1024 * MIB, 'B', 'two numbers for each one of the largest adapter'),
-  trainingBatchBytes: row(512 * MIB, 'B', 'a thousand groups of 450 KiB'),
-  blobsPerManifest: row(12, 'count', 'one of each role'),
-  taskBytes: row(256 * KIB, 'B', 'a task with 40 tools and their schemas takes some 60 KiB'),
-  taskSettings: row(64, 'count', 'data set, split, environments, versions'),
-  taskSettingBytes: row(64 * KIB, 'B', 'one bit for each of 390,000 tasks, in base64'),
-  closedRounds: row(
-    256,
-    'count',
-    'secrets of the last rounds, to check lease seeds; new keys may open a round every few seconds',
-  ),
-  targetModules: row(32, 'count', 'seven projections are typical'),
-  adapterRank: row(256, 'number', 'the largest rank of the trainer; a low rank makes no sense beyond it'),
-  adapterAlpha: row(4096, 'number', 'sixteen times the largest rank'),
-  samplerSetting: row(10, 'number', 'temperature and repeat penalty'),
-  canaries: row(16, 'count', 'a few prompts show a missing adapter'),
-  canaryTokens: row(2048, 'tokens', 'a canary must run in seconds on a CPU'),
-  canaryTolerance: row(20, 'nats', 'another model is a few nats off'),
-
-  minGroupSize: row(2, 'count', 'an advantage needs two rewards'),
-  maxGroupSize: row(64, 'count', 'sixteen is common; larger groups do not fit a volunteer GPU'),
-  turnTokens: row(16_384, 'tokens', 'longest single assistant turn'),
-  rolloutTokens: row(65_536, 'tokens', 'prompt, turns and tool results of one rollout'),
-  turns: row(64, 'count', 'the paper uses 5 user turns and 10 assistant turns'),
-  maskRuns: row(256, 'count', 'two per assistant turn'),
-  staleness: row(8, 'count', 'maximum number of policy versions between sampling and training'),
-  tokenId: row(2 ** 21 - 1, 'id', 'larger than any vocabulary in use; three bytes on the wire'),
-  logprobFloor: row(-1000, 'nats', 'a float32 softmax underflows long before'),
-  rewardMagnitude: row(1000, 'reward', 'only the efficiency penalty is unbounded, and calls are limited'),
-  rewardComponents: row(16, 'count', 'PROVE has five'),
-  callsPerRollout: row(256, 'count', 'ten assistant turns with parallel calls'),
-  callTextBytes: row(
-    512,
+  leaseRequestBytes: row(4 * KIB, 'B', 'lease request: 2 KiB of lease ids, and labels'),
+  leaseResponseBytes: row(2 * MIB + 64 * KIB, 'B', 'lease response: `leasesPerRequest` tasks of `taskBytes`'),
+  requestOverheadBytes: row(64, 'B', 'framing around a group announcement that a node offers directly'),
+  verdictRequestBytes: row(2 * KIB, 'B', 'verdict request'),
+  verdictResponseBytes: row(40 * KIB, 'B', 'verdict response: a digest, a head of the log and a proof'),
+  headBytes: row(1 * KIB, 'B', 'signed head of the log'),
+  verdictLeafBytes: row(4 * KIB, 'B', 'text of one verdict in a proof. 64 rewards take 1.6 KiB'),
+  leaderboardBytes: row(24 * KIB, 'B', 'signed leaderboard'),
+  leaderboardRequestBytes: row(256, 'B', 'leaderboard request: a key and a team'),
+  leaderboardResponseBytes: row(25 * KIB, 'B', 'leaderboard response'),
+  leaderboardKeys: row(128, 'count', 'keys on the leaderboard. The coordinator adds the key that asks'),
+  leaderboardTeams: row(64, 'count', 'teams on the leaderboard'),
+  leaderboardFreshMs: row(600_000, 'ms', 'a node keeps a leaderboard for this time'),
+  teamBytes: row(32, 'B', 'name of a team'),
+  snapshotRequestBytes: row(
+    2 * KIB + 256,
     'B',
-    'arguments, raw text or result of one call; longer texts are truncated and end in their hash',
+    'snapshot request: a hash, and a bit for each chunk of the largest file',
   ),
+  snapshotResponseBytes: row(1 * MIB + 1 * KIB, 'B', 'snapshot response: one chunk or one signed manifest'),
+  replyOverheadBytes: row(1 * KIB, 'B', 'status, code and sentence around the payload of a reply'),
 
-  leasesPerRequest: row(8, 'count', 'slow nodes must not hoard work'),
-  leasesHeld: row(64, 'count', 'listed in one request'),
-  tokensPerSecond: row(1_000_000, 'tokens', 'tokens per second of one node; far beyond any machine'),
-  verdictsPerDigest: row(64, 'count', 'fits verdictDigestBytes with the longest details'),
-  verdictsKept: row(
-    64,
-    'count',
-    'newest verdicts kept for each node: it waits for no more than leasesHeld; 150 MB of memory for 10,000 nodes',
-  ),
-  nameBytes: row(128, 'B', 'labels: task ids, model, tool and engine names'),
-  shortNameBytes: row(32, 'B', 'tool-call format, reward, quantisation, cache type, role, end reason'),
-  detailBytes: row(256, 'B', 'one sentence for the volunteer'),
-  maxTimeMs: row(8_640_000_000_000_000, 'ms', 'last date in JavaScript'),
+  invitationBytes: row(4 * KIB, 'B', 'content of an invitation'),
+  invitationAddresses: row(6, 'count', 'addresses in an invitation'),
+  addressBytes: row(256, 'B', 'network address'),
+  baseSources: row(4, 'count', 'https sources of the base model in an invitation'),
+  sourceBytes: row(256, 'B', 'URL of a source'),
 
-  requestTimeoutMs: row(15_000, 'ms', 'a request-response exchange, including the dial'),
-  handlerTimeoutMs: row(30_000, 'ms', 'one inbound request, including its handler'),
-  progressTimeoutMs: row(5_000, 'ms', 'after this time without a byte, another provider is asked'),
-  inboundStreamsPerPeer: row(8, 'count', 'open streams of one protocol and peer'),
+  // A lost chunk costs a second on a slow line.
+  chunkBytes: row(1 * MIB, 'B', 'chunk of a file; only the last chunk is shorter'),
+  blobBytes: row(16 * 1024 * MIB, 'B', 'base model'),
+  adapterBytes: row(2 * 1024 * MIB, 'B', 'adapter. Rank 256 on every projection of an 8B model takes 1.3 GB'),
+  blobMetadataBytes: row(16 * MIB, 'B', 'published JSON file or signature'),
+  // Two numbers for each number of the largest adapter.
+  optimizerBytes: row(8 * 1024 * MIB, 'B', 'published optimizer state'),
+  trainingBatchBytes: row(512 * MIB, 'B', 'published training batch: a thousand groups of 450 KiB'),
+  blobsPerManifest: row(12, 'count', 'files of a manifest'),
+  taskBytes: row(256 * KIB, 'B', 'task in a lease. 40 tools with their schemas take 60 KiB'),
+  taskSettings: row(64, 'count', 'task settings of a manifest'),
+  taskSettingBytes: row(64 * KIB, 'B', 'value of a task setting: a bit for each of 390,000 tasks, in base64'),
+  closedRounds: row(256, 'count', 'secrets of earlier rounds in a manifest'),
+  targetModules: row(32, 'count', 'target modules of an adapter'),
+  // The largest rank of the trainer.
+  adapterRank: row(256, 'number', 'rank of an adapter'),
+  adapterAlpha: row(4096, 'number', 'alpha of an adapter'),
+  samplerSetting: row(10, 'number', 'temperature and repeat penalty of a policy'),
+  canaries: row(16, 'count', 'canaries of a manifest'),
+  canaryTokens: row(2048, 'tokens', 'tokens of a canary’s prompt, and of its continuation'),
+  // Another model is a few nats off.
+  canaryTolerance: row(20, 'nats', 'canary tolerance of a manifest'),
+
+  minGroupSize: row(2, 'count', 'fewest rollouts of a group'),
+  maxGroupSize: row(64, 'count', 'most rollouts of a group'),
+  turnTokens: row(16_384, 'tokens', 'assistant turn'),
+  rolloutTokens: row(65_536, 'tokens', 'rollout: prompt, turns and tool results'),
+  turns: row(64, 'count', 'assistant turns, and user turns, of a rollout'),
+  maskRuns: row(256, 'count', 'runs of a loss mask: two for each assistant turn'),
+  staleness: row(8, 'count', 'versions between sampling and training of a group'),
+  tokenId: row(2 ** 21 - 1, 'id', 'largest token id: three bytes on the wire'),
+  // A float32 softmax underflows long before.
+  logprobFloor: row(-1000, 'nats', 'smallest log-probability'),
+  // Only the efficiency penalty is unbounded, and the number of calls is limited.
+  rewardMagnitude: row(1000, 'reward', 'largest absolute value of a reward or component'),
+  rewardComponents: row(16, 'count', 'components of a reward'),
+  callsPerRollout: row(256, 'count', 'tool calls of a rollout'),
+  callTextBytes: row(512, 'B', 'arguments, raw text or result of a call. Longer texts are cut and end with their hash'),
+
+  // Slow nodes must not hoard work.
+  leasesPerRequest: row(8, 'count', 'leases that a node requests at once'),
+  leasesHeld: row(64, 'count', 'lease ids in a request'),
+  tokensPerSecond: row(1_000_000, 'tokens', 'sampled tokens per second that a node states'),
+  verdictsPerDigest: row(64, 'count', 'verdicts of a digest'),
+  // A node waits for no more than `leasesHeld`. 150 MB of memory for 10,000 nodes.
+  verdictsKept: row(64, 'count', 'newest verdicts of each node that the coordinator keeps'),
+  nameBytes: row(128, 'B', 'name of a task, model, tool or engine'),
+  shortNameBytes: row(32, 'B', 'name of a tool-call format, reward, quantisation, cache type, role or end reason'),
+  detailBytes: row(256, 'B', 'sentence for people'),
+  maxTimeMs: row(8_640_000_000_000_000, 'ms', 'largest time after 1970, as in JavaScript'),
+
+  requestTimeoutMs: row(15_000, 'ms', 'a requester waits for a reply, including the dial'),
+  handlerTimeoutMs: row(30_000, 'ms', 'a receiver works on a request'),
+  progressTimeoutMs: row(5_000, 'ms', 'after this time without a byte, a node asks another holder'),
+  inboundStreamsPerPeer: row(8, 'count', 'open streams of one protocol from one peer'),
   inboundStreams: row(256, 'count', 'open streams of one protocol'),
   guaranteedStreams: row(
     64,
     'count',
-    'streams of one protocol that strangers, registered keys and reliable keys each find, however many the others have',
+    'streams of one protocol reserved for strangers, registered keys and reliable keys each',
   ),
-  crowdedIdleMs: row(5_000, 'ms', 'a stream without a request is dropped after this time when all are open'),
-  requestsPerMinute: row(600, 'per minute', 'per peer and protocol: ten a second, bursts included'),
-  bodiesPerMinute: row(30, 'per minute', 'group bodies that one key without an accepted group fetches'),
-  bodiesPerMinuteOfBlock: row(120, 'per minute', 'the same for all such keys of one block of addresses'),
-  unpacedReplyBytes: row(
-    64 * KIB,
-    'B',
-    'smaller replies count against the upload limit, and do not wait for it: a lease is not late because of an adapter',
-  ),
-  chunksPerMinute: row(30_000, 'per minute', 'per peer; 500 MB/s is beyond any line, so this limits small refusals'),
-  groupsPerMinute: row(120, 'per minute', 'announcements of one key; a fast GPU generates one a second'),
-  groupsPassedOnPerMinute: row(
-    1200,
-    'per minute',
-    'announcements of all keys that a volunteer forwards; others can be offered directly',
-  ),
-  trackedPeers: row(4096, 'count', 'peers whose rates are tracked'),
-  trackedNonces: row(65_536, 'count', 'announcements whose replay is detected without the lease'),
-  manifestsServed: row(32, 'count', 'recent rounds, for late nodes and auditors'),
-  shardNodes: row(128, 'count', 'nodes of a gossip shard: a node hears the groups of so many'),
-  gossipShards: row(1024, 'count', 'shards of 100,000 nodes; the coordinator subscribes to each'),
-  publishesInFlight: row(32, 'count', 'gossipsub has no back-pressure'),
-  snapshotInFlight: row(4, 'count', 'chunk requests per source; eight were slower'),
-  snapshotSources: row(8, 'count', 'sources used at once for one blob'),
-  snapshotIdleMs: row(60_000, 'ms', 'a served snapshot stream without a request is closed'),
-  snapshotStallMs: row(60_000, 'ms', 'limit for sources that answer but deliver nothing'),
-  streamBufferBytes: row(2 * MIB, 'B', 'unread bytes before the sender is paused'),
+  crowdedIdleMs: row(5_000, 'ms', 'if all streams are open, a stream without a request for this time ends'),
+  requestsPerMinute: row(600, 'per minute', 'requests of one peer on one protocol'),
+  bodiesPerMinute: row(30, 'per minute', 'bodies for one key without an accepted group'),
+  bodiesPerMinuteOfBlock: row(120, 'per minute', 'bodies for all such keys of one block of addresses'),
+  // A lease must not be late because of an adapter.
+  unpacedReplyBytes: row(64 * KIB, 'B', 'smaller replies do not wait for the upload limit, but count against it'),
+  // 500 MB/s is beyond any line, so this limits small refusals.
+  chunksPerMinute: row(30_000, 'per minute', 'chunk requests of one peer'),
+  // A fast GPU generates one a second.
+  groupsPerMinute: row(120, 'per minute', 'group announcements of one key'),
+  // Nodes can offer other announcements directly.
+  groupsPassedOnPerMinute: row(1200, 'per minute', 'group announcements of all keys that a node forwards'),
+  trackedPeers: row(4096, 'count', 'peers whose rates a receiver remembers'),
+  trackedNonces: row(65_536, 'count', 'nonces that a receiver remembers'),
+  manifestsServed: row(32, 'count', 'newest manifests that a peer serves'),
+  shardNodes: row(128, 'count', 'intended nodes of a gossip shard'),
+  gossipShards: row(1024, 'count', 'gossip shards of a run: enough for 100,000 nodes'),
+  // Gossipsub has no back-pressure.
+  publishesInFlight: row(32, 'count', 'gossip messages that a peer publishes at once'),
+  // Eight were slower.
+  snapshotInFlight: row(4, 'count', 'open chunk requests to one holder'),
+  snapshotSources: row(8, 'count', 'holders asked at once for one file'),
+  snapshotIdleMs: row(60_000, 'ms', 'a holder closes a snapshot stream after this time without a request'),
+  snapshotStallMs: row(60_000, 'ms', 'a node drops a holder that answers for this time without a chunk'),
+  streamBufferBytes: row(2 * MIB, 'B', 'unread bytes of a stream, after which the sender pauses'),
 
-  addressNoticeBytes: row(2 * KIB, 'B', 'gossiped to every node'),
-  noticeMessageBytes: row(512, 'B', 'the operator’s message to all volunteers: a few sentences and a link'),
-  peersNamed: row(8, 'count', 'providers in one answer: the same as snapshotSources'),
-  peersAnnounced: row(4, 'count', 'providers in one announcement, which is gossiped to every node'),
-  addressesPerPeer: row(4, 'count', 'IPv4 and IPv6'),
-  peersSought: row(8, 'count', 'neighbours that a node looks for: gossip wants six, a fetch uses eight'),
-  peersKept: row(32, 'count', 'reached nodes that are kept over restarts'),
-  peerKeptMs: row(14 * 24 * 3_600_000, 'ms', 'home connections change their addresses within weeks'),
-  dialsPerMinute: row(120, 'per minute', 'dials of addresses that peers have named'),
-  coordinatorDialsPerMinute: row(2400, 'per minute', 'tries the addresses of ten thousand nodes every ten minutes'),
-  connections: row(128, 'count', 'open connections of a node: peersSought outbound, as many inbound, and strangers'),
-  coordinatorConnections: row(
-    16_384,
-    'count',
-    'ten thousand nodes and reconnections; each takes a file descriptor, and Node may use all that the system allows (usually 524,288)',
-  ),
-  connectionsPerPeer: row(6, 'count', 'one for each way in which two peers may find each other'),
-  connectionsPerAddress: row(1024, 'count', 'a school behind one address'),
+  addressNoticeBytes: row(2 * KIB, 'B', 'signed address notice'),
+  noticeMessageBytes: row(512, 'B', 'the operator’s message in an address notice'),
+  peersNamed: row(8, 'count', 'providers in a lease response'),
+  peersAnnounced: row(4, 'count', 'providers in a policy announcement'),
+  addressesPerPeer: row(4, 'count', 'addresses of a provider'),
+  // Gossip needs six neighbours, and a fetch uses eight.
+  peersSought: row(8, 'count', 'neighbours that a node connects to'),
+  peersKept: row(32, 'count', 'neighbours that a node remembers over restarts'),
+  // Home connections change their addresses within weeks.
+  peerKeptMs: row(14 * 24 * 3_600_000, 'ms', 'a node remembers a neighbour for this time'),
+  dialsPerMinute: row(120, 'per minute', 'dials of a node to addresses that peers named'),
+  // Tests the addresses of ten thousand nodes every ten minutes.
+  coordinatorDialsPerMinute: row(2400, 'per minute', 'dials of the coordinator to test addresses'),
+  // `peersSought` outbound, as many inbound, and strangers.
+  connections: row(128, 'count', 'connections of a node'),
+  // Ten thousand nodes and reconnections. Each takes a file descriptor, of which Linux usually allows 524,288.
+  coordinatorConnections: row(16_384, 'count', 'connections of the coordinator'),
+  // One for each way in which two peers may find each other.
+  connectionsPerPeer: row(6, 'count', 'connections to one peer'),
+  // A school behind one address.
+  connectionsPerAddress: row(1024, 'count', 'connections from one IP address'),
 } as const satisfies Record<string, Limit>
 
 export type LimitName = keyof typeof LIMITS

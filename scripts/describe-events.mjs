@@ -8,9 +8,9 @@ const source = fileURLToPath(new URL('../coordinator/ledger/events.ts', import.m
 
 const HEAD = `# Events
 
-Written by \`npm run docs\` from \`coordinator/ledger/events.ts\`. The log of a run is the only truth about it; these are its records, one JSON object each.
-Every event also has its \`type\` and \`atMs\`, the time in milliseconds since 1970. \`prove-coordinator events\` prints them and \`export\` writes them, without
-\`roundSecret\`. A field with a question mark may be missing.
+This page is the reference of the records in a run's event log, for authors of programs that read the log. \`npm run docs\` writes it from \`coordinator/ledger/events.ts\`.
+
+Each event is one JSON object. It has the fields of its table, and in addition \`type\` and \`atMs\`, the time in milliseconds since 1970. A field with a question mark may be missing. \`prove-coordinator events\` prints the events and \`prove-coordinator export\` writes them, both without \`roundSecret\`.
 `
 
 /** @param {Record<string, z.ZodType>} events  the schemas, by type */

@@ -41,18 +41,11 @@ const { withResults } = await import('./readme.mjs')
 const results = JSON.parse(readFileSync(`${root}docs/reports/results.json`, 'utf8'))
 writeFileSync(`${root}README.md`, withResults(readFileSync(`${root}README.md`, 'utf8'), results))
 
-const { LIMITS } = await import('../dist/proto/index.js')
+const { describeLimits } = await import('../dist/proto/describe-limits.js')
+writeFileSync(`${root}docs/reference/limits.md`, describeLimits())
 const protocol = `${root}docs/reference/protocol.md`
-const limits = Object.entries(LIMITS).map(
-  ([name, { value, unit, reason }]) => `| \`${name}\` | ${value} | ${unit} | ${reason} |`,
-)
-writeFileSync(
-  protocol,
-  [
-    ['| check | contents | rejection codes | groups |', describeChecks()],
-    ['| limit | value | unit | reason |', limits],
-  ].reduce((text, [head, rows]) => withRows(text, head, rows), readFileSync(protocol, 'utf8')),
-)
+const CHECKS_HEAD = '| check | contents | rejection codes | groups |'
+writeFileSync(protocol, withRows(readFileSync(protocol, 'utf8'), CHECKS_HEAD, describeChecks()))
 
 const { OBJECTIONS } = await import('../dist/tasks/synthesis/index.js')
 const synthesis = `${root}docs/explain/synthesis.md`

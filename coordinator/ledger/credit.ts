@@ -2,14 +2,14 @@ import { rewardPreset } from '../../rollout/reward/index.js'
 
 /** Parameters of credit. docs/reference/protocol.md prints this table, "Credit". */
 export const CREDIT = {
-  perRollout: { value: 10, reason: 'most for one rollout: length and duration do not count' },
+  perRollout: { value: 10, reason: 'most points for one rollout, of any length and duration' },
   zeroVarianceShare: {
     value: 0.05,
-    reason: 'share of the most that a verified zero-variance group earns: it only shows which task to skip',
+    reason: 'share of these points that a group with equal rewards earns, because it only shows which task to skip',
   },
   freshness: {
     value: 0.9,
-    reason: 'factor for each version that the group is late: the policy has changed',
+    reason: 'factor for each version that the group is late, because the policy has changed',
   },
 } as const
 

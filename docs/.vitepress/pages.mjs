@@ -83,6 +83,7 @@ export const GROUPS = [
       'reference/metrics.md',
       'reference/verdicts.md',
       'reference/protocol.md',
+      'reference/limits.md',
       'reference/trainer.md',
       'reference/environment-kit.md',
       'reference/dataset-files.md',

@@ -8,7 +8,7 @@ interface Part {
   readonly title: string
   /** Numbers of checks, and other places. */
   readonly places: readonly (CheckNumber | Elsewhere)[]
-  /** Advice for volunteers. */
+  /** Advice for volunteers, in Markdown. */
   readonly advice: string
 }
 
@@ -16,38 +16,50 @@ const PARTS: readonly Part[] = [
   {
     title: 'No work at the moment',
     places: ['lease request'],
-    advice:
-      'These codes answer a request for leases. At `complete` a node ends, unless it was started with `--stay`. Otherwise it asks again automatically: `no_work`, `not_registered`, `influence_cap` and `too_many_leases` need no action. For `uncalibrated`, ask the operator for a calibration of your backend, or start the node with `--cpu` if the CPU has one. For `quarantined`, look at your verdicts: a provable fault, several failed audits, or the sum of small choices led to it. After an exclusion only a new key gets work, unless the operator restores the reputation of the key. For `too_slow`, let the node use more threads or a GPU (`prove-node limits`, `prove-node doctor`), or join a run with a smaller model. Meanwhile the node still serves adapters, and with `--mirror` everything that is published, and `prove-node verify-group` still verifies its own groups. After six hours it measures its speed again. For `paused` no action is needed: the node resumes when the operator ends the pause. `banned` is the operator’s decision, and also the verdict on groups in progress: ask the operator.',
+    advice: `These codes answer a request for work, and have no consequence. A node ends at \`complete\`, unless it was started with \`--stay\`. Otherwise it asks again automatically, and most codes need no action. The others:
+
+- **\`uncalibrated\`**: ask the operator for a calibration of your inference backend, or start the node with \`--cpu\`.
+- **\`too_slow\`**: give the node more threads or a GPU (\`prove-node limits\`, \`prove-node doctor\`), or join a run of a smaller model. Meanwhile the node serves adapters. It measures its speed again after six hours.
+- **\`quarantined\`**: look at your verdicts, which name the faults. A permanent quarantine ends only if the operator restores the key.
+- **\`banned\`**: ask the operator, who decided this. Groups in progress get the same code.`,
   },
   {
     title: 'Messages and announcements',
     places: ['any message', 'manifest', 'request', 0],
-    advice:
-      'The group was not verified yet. Late or repeated messages are dropped without consequence: a slow machine gets `lease_expired` and `stale_policy`, which are rarer with more threads or a GPU. A malformed message was sent by another program or another version: update the node.',
+    advice: `The coordinator or another peer rejected a message before the verification of a group.
+
+- **\`lease_expired\`, \`stale_policy\`**: the machine was too slow for this group. More threads or a GPU make these codes rarer. They have no consequence.
+- **\`malformed\`, \`too_large\`**: another program or another version sent the message. Update the node.`,
   },
   {
     title: 'The group differs from its replay',
     places: [1, 2, 3],
-    advice:
-      'The coordinator repeated every call and rebuilt every token, without tolerance. An honest node of the same version never gets these codes, so one of them is final for the key. Update the node, check that its environments are unchanged, and run `prove-node verify-group`, which repeats the comparison on your machine. If it finds the fault too, fix it and start again with a new data directory. If it passes, appeal: send the lease to the operator, who has your signed announcement and the body as proof (`evidence/`) and can repeat the comparison. `environment_nondeterministic` is not the node’s fault: the tasks of that environment are disabled.',
+    advice: `The coordinator repeated every call, rebuilt every token, and found a difference. An honest node of the same version never gets these codes, so the key is excluded. The exception is \`environment_nondeterministic\`: the fault is in the environment, and the coordinator disables it.
+
+1. Update the node, and check that its environments are unchanged.
+2. Run \`prove-node verify-group\`, which repeats the comparison on your machine.
+3. If the command finds the fault too, correct it and join with a new data directory.
+4. If the command finds no fault, send the lease to the operator as an appeal. The operator has your signed announcement and the body as proof, and can repeat the comparison.`,
   },
   {
     title: 'The work is not new',
     places: [4],
     advice:
-      'Long completions of another group were submitted again. Copied work cannot be distinguished from one key on two machines with a copied data directory: give every machine its own data directory.',
+      'Long completions of the group are in an earlier group of the same task. A common cause is one data directory on two machines. Give every machine a separate data directory.',
   },
   {
     title: 'The numbers do not fit the policy',
     places: [5, 6, 7],
-    advice:
-      'An audit recomputed the log-probabilities under the announced policy and replayed the draws. Its thresholds hardly ever refuse honest work. A single refusal only causes closer audits, until 200 audits have passed for each. If it happens again, run `prove-node verify-group --calibration FILE` with the run’s calibration: it shows other drivers, a faulty GPU or another model file. A later audit can revoke an accepted group, which then loses its credit.',
+    advice: `An audit recomputed the log-probabilities and samples of the group. Honest work rarely fails an audit by chance, so one failure only causes closer audits. They end after 200 passed audits for each failure.
+
+If such a code repeats, run \`prove-node verify-group --calibration FILE\` with the calibration of the run. Typical causes are another driver, a faulty GPU or another model file. A later audit can also withdraw an accepted group with its credit.`,
   },
   {
     title: 'Groups accepted without their body',
     places: ['zero-variance group'],
-    advice:
-      'The coordinator accepts a zero-variance group without its body, unless the group is drawn for verification. Keep the node running and connected until its groups have their verdicts: if a drawn body does not arrive before the deadline, the coordinator no longer trusts the node’s unverified groups since the last verified one. The same happens after any other refused group. An unverified group earns no credit.',
+    advice: `The *body* of a group is its tokens and calls. The coordinator accepts a group with equal rewards without its body and without credit, unless it selects the group for an audit.
+
+Keep the node connected until its groups have their verdicts. If a selected body does not arrive before the deadline, the coordinator no longer trusts the node. It withdraws the groups that it accepted without a body since the node's last verified group. The same happens after any other rejected group with a consequence.`,
   },
 ]
 
@@ -109,31 +121,39 @@ export function describeRefusals(): string {
 
 const HEAD = `# Verdicts and refusals
 
-\`npm run docs\` writes this page from \`proto/errors.ts\` and \`rollout/verification/checks.ts\`. [protocol.md](protocol.md#verification), "Verification", describes the checks.
+This page explains to volunteers the codes with which the coordinator rejects a group (a *verdict*) or a request (a *refusal*). \`npm run docs\` writes it from \`proto/errors.ts\` and \`rollout/verification/\`.
 
-A node prints every verdict with its code, the meaning of the code, the coordinator's detail, and the consequence.
-\`prove-node verdicts\` lists all verdicts later, and \`prove-node verify-group\` verifies the last group again on your machine, with the same code.
+A node prints every verdict with its code and the consequence. \`prove-node verdicts\` lists all of them later. \`prove-node verify-group\` repeats the coordinator's checks of the last group on your machine.
 
-*Gossip score*: such a message lowers the sender's score at its neighbours, until they ignore the sender. *Consequence* of a refused group:
-*closer audits*, more of the node's groups are recomputed; *quarantine*, no leases for an hour, the second time for a day, and the third time for
-good; *exclusion*, no more leases for the key after a provable lie. More failed audits than chance explains cause a quarantine too
-([protocol.md](protocol.md#consequences), "Consequences").`
+In the tables, *where* names the message, or the [verification check](protocol.md#verification) with its number. *Gossip score* is \`yes\` if the message lowers the sender's score at other peers, which ignore senders with a low score.
+
+| consequence | meaning |
+| --- | --- |
+| closer audits | the coordinator recomputes more of the node's groups. If more audits fail than chance explains, a quarantine follows |
+| quarantine | the key gets no leases (work) for an hour, the second time for a day, the third time permanently |
+| exclusion | the key gets no more leases, because it signed something that no honest node can produce |
+
+[Consequences](protocol.md#consequences) has further rules.`
 
 function describePart({ title, places, advice }: Part): string {
-  const rows = Object.entries(REFUSALS).flatMap(([code, { effect, consequence, meaning }]) => {
-    const { at, where } = placeOf(code as RefusalCode)
-    if (!places.includes(at)) return []
-    return [`| \`${code}\` | ${where} | ${meaning} | ${SCORE[effect]} | ${CONSEQUENCE[consequence]} |`]
+  const codes = Object.entries(REFUSALS).flatMap(([name, row]) => {
+    const { at, where } = placeOf(name as RefusalCode)
+    return places.includes(at) ? [{ code: `\`${name}\``, where, ...row }] : []
   })
-  return [
-    `## ${title}`,
-    '',
-    advice,
-    '',
-    '| code | where | meaning | gossip score | consequence |',
-    '| --- | --- | --- | --- | --- |',
-    ...rows,
-  ].join('\n')
+  const isPlain = codes.every(
+    ({ where, effect, consequence }) => where === 'lease request' && effect === 'ignore' && consequence === 'none',
+  )
+  const table = isPlain
+    ? ['| code | meaning |', '| --- | --- |', ...codes.map(({ code, meaning }) => `| ${code} | ${meaning} |`)]
+    : [
+        '| code | where | meaning | gossip score | consequence |',
+        '| --- | --- | --- | --- | --- |',
+        ...codes.map(
+          ({ code, where, meaning, effect, consequence }) =>
+            `| ${code} | ${where} | ${meaning} | ${SCORE[effect]} | ${CONSEQUENCE[consequence]} |`,
+        ),
+      ]
+  return [`## ${title}`, '', advice, '', ...table].join('\n')
 }
 
 /** Renders the rows of the table of checks in `docs/reference/protocol.md`. */

@@ -106,7 +106,7 @@ export const economics = (seed = 1): Economy[] =>
   [false, true].flatMap((checked) => HABITS.map((habit) => play(habit, checked, seed)))
 
 const ROWS: readonly (readonly [head: string, cell: (economy: Economy) => string])[] = [
-  ['its groups', ({ habit }) => habit],
+  ['groups of the key', ({ habit }) => habit],
   ['checked before training', ({ checkedBeforeTraining }) => (checkedBeforeTraining ? 'all' : 'audited ones')],
   ['delivered', ({ delivered }) => delivered.toFixed(0)],
   ['bad ones trained on', ({ trainedBad }) => trainedBad.toFixed(1)],
@@ -123,12 +123,16 @@ export function economicsTable(rows: readonly Economy[]): string {
   return table.toString()
 }
 
-/** As docs/explain/attackers.md has it. */
+/** Returns the table of docs/explain/attackers.md: runs with a calibration, which audit every group before they train on it. */
 export function economicsMarkdown(rows: readonly Economy[]): string {
   const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`
+  const omitted = ['checked before training', 'bad ones trained on', 'audited']
+  const columns = ROWS.filter(([head]) => !omitted.includes(head))
   return [
-    line(ROWS.map(([head]) => head)),
-    line(ROWS.map((_, i) => (i < 2 ? '---' : '---:'))),
-    ...rows.map((economy) => line(ROWS.map(([, cell]) => cell(economy)))),
+    line(columns.map(([head]) => head)),
+    line(columns.map((_, i) => (i < 1 ? '---' : '---:'))),
+    ...rows
+      .filter(({ checkedBeforeTraining }) => checkedBeforeTraining)
+      .map((economy) => line(columns.map(([, cell]) => cell(economy)))),
   ].join('\n')
 }

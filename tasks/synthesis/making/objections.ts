@@ -62,7 +62,7 @@ interface Failure extends Row {
 const FAILURES = [
   {
     name: 'no_chain',
-    protects: 'A task has the calls, the split and the crossing of its plan.',
+    protects: 'The chain has the calls, the environments and the failure of its plan.',
     cost: 'none',
     raisedBy: 'take-steps.ts',
     drops: 'a plan for two calls that fail, in a state in which no call fails',
@@ -70,7 +70,7 @@ const FAILURES = [
   },
   {
     name: 'no_walk',
-    protects: 'Every argument comes from the live state or from an earlier result.',
+    protects: 'Every argument exists in the state or in an earlier result.',
     cost: 'a search',
     raisedBy: 'walk.ts',
     drops: 'list the cards of an account and freeze one, where all cards are frozen',
@@ -86,7 +86,7 @@ const FAILURES = [
   },
   {
     name: 'no_script',
-    protects: 'The turns ask for everything, fail or leave out what the plan says.',
+    protects: 'The turns request all calls, and fail or withhold values as planned.',
     cost: 'a replay',
     raisedBy: 'conversation-script.ts',
     drops: 'find a payee by "Lake" and pay "Lake Music Club" in the same turn',
@@ -94,7 +94,7 @@ const FAILURES = [
   },
   {
     name: 'no_words',
-    protects: 'Every value is said, and a value that is withheld is not.',
+    protects: 'The user states every value, except withheld ones.',
     cost: 'none',
     raisedBy: 'word-conversation.ts',
     drops: 'a withheld amount of 3 in a request about 3 packs',
@@ -118,7 +118,7 @@ const FAILURES = [
   },
   {
     name: 'one_name',
-    protects: 'A call names one tool: a toolset has no name twice.',
+    protects: 'No two tools of a toolset have the same name.',
     cost: 'none',
     raisedBy: 'missing-value.ts',
     drops: '`list_orders` of two environments in one toolset',
@@ -126,7 +126,7 @@ const FAILURES = [
   },
   {
     name: 'solvable',
-    protects: 'No calls on offer do the work of a hidden tool.',
+    protects: 'Offered tools cannot replace a hidden tool.',
     cost: 'a search',
     raisedBy: 'solvable.ts',
     drops: '`get_balance` is hidden, and `list_accounts` shows the balance',
@@ -146,7 +146,7 @@ const FAILURES = [
 export const OF_CALLS = [
   {
     name: 'errand',
-    protects: 'One reason fits all calls: they are about the same thing, or one takes over what another found.',
+    protects: 'One reason fits all calls: they concern the same entity, or a call uses the result of another.',
     cost: 'a comparison',
     objects: ({ steps }) => !hasOnePurpose(steps),
     drops: 'freeze one card and change the limit of another one',
@@ -154,7 +154,7 @@ export const OF_CALLS = [
   },
   {
     name: 'places_apart',
-    protects: 'What a call joins belongs together: nobody gets work of a project that they are not in.',
+    protects: 'Entities of a call belong together. For example, an assignee is a member of the project.',
     cost: 'a comparison',
     objects: ({ steps, open }) => !belongsTogether(steps, open),
     drops: 'look for the people of one project and assign one of them an issue of another',
@@ -162,7 +162,7 @@ export const OF_CALLS = [
   },
   {
     name: 'idle',
-    protects: 'A call that changes something changes something.',
+    protects: 'A call of a tool that writes changes the state.',
     cost: 'a replay',
     objects: ({ steps, open }) => isIdle(steps, open),
     drops: 'set a light to the brightness that it has',
@@ -170,7 +170,7 @@ export const OF_CALLS = [
   },
   {
     name: 'look_up',
-    protects: 'An unused look-up shows something new that a person would look at then.',
+    protects: 'If no call uses a look-up, the look-up shows something new and relevant.',
     cost: 'a replay',
     objects: ({ steps, open }) => !lookUpsAreWorthIt(steps, open),
     drops: 'save a new place and look at this place',
@@ -193,7 +193,7 @@ export const OF_CALLS = [
 export const OF_CONVERSATIONS = [
   {
     name: 'reference',
-    protects: 'A reader of the visible conversation finds by each reference the value of the ground truth.',
+    protects: 'Each reference has one meaning in the visible conversation, and this is the right value.',
     cost: 'a comparison',
     objects: (candidate) => !referencesAreUnderstood(candidate),
     drops: '"that card" after a result with two cards',
@@ -201,7 +201,7 @@ export const OF_CONVERSATIONS = [
   },
   {
     name: 'provenance',
-    protects: 'Every argument can be read before its call, secrets too.',
+    protects: 'The conversation states every argument before its call, secrets too.',
     cost: 'a comparison',
     objects: (candidate) => !argumentsAreTraceable(candidate),
     drops: 'an amount of 20 that no turn says',
@@ -209,7 +209,7 @@ export const OF_CONVERSATIONS = [
   },
   {
     name: 'replay',
-    protects: 'The ground truth plays again in new sessions with the same bytes.',
+    protects: 'A replay of the reference solution in new sessions gives the same bytes.',
     cost: 'a replay',
     objects: (candidate) => !replays(candidate),
     drops: 'a recorded balance that the environment does not show',
@@ -217,7 +217,7 @@ export const OF_CONVERSATIONS = [
   },
   {
     name: 'reward',
-    protects: 'The ground truth earns the maximum of the reward `paper` and solves the task.',
+    protects: 'The reference solution earns the maximum of the reward `paper` and solves the task.',
     cost: 'a comparison',
     objects: (candidate) => !earnsTheMaximum(candidate),
     drops: 'a conversation whose ground truth has no call',
@@ -225,7 +225,7 @@ export const OF_CONVERSATIONS = [
   },
   {
     name: 'necessity',
-    protects: 'The absence of any call has an effect.',
+    protects: 'Without any one of the calls, the result or the final state differs.',
     cost: 'several replays',
     objects: (candidate) => !everyCallIsNeeded(candidate),
     drops: 'an unrequested look-up whose result is not used',
@@ -248,7 +248,7 @@ export const OF_EXAMPLES = [
   },
   {
     name: 'domain_rules',
-    protects: 'The assistant keeps the domain rules, and something shows whether a rule applies.',
+    protects: 'The assistant obeys the domain rules, and the conversation shows whether a rule applies.',
     cost: 'a replay',
     objects: ({ example, context }) => breaksRules(example, context),
     drops: 'a payment above 400 that is made without the confirmation that a rule demands',

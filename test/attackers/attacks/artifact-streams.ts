@@ -80,7 +80,7 @@ const paceLine = ({ groups, seconds }: Pace): string => `${groups} groups and ${
 
 export const artifactStreams: Attack = {
   name: 'artifact-streams',
-  about: 'occupies all streams of the artifact exchange with 34 keys of one address, silently or with small requests',
+  about: 'occupies all streams for file transfers with 34 keys of one address',
   provable: true,
   places: ['transport'],
   async attempt(arena, _, signal) {

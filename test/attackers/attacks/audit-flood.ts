@@ -14,7 +14,7 @@ async function handOverAll(works: readonly Work[], make: (work: Work) => ReturnT
 
 export const auditFlood: Attack = {
   name: 'audit-flood',
-  about: 'delivers written groups of several new keys at once, so that the groups of others wait for audits',
+  about: 'delivers invented groups of several new keys at once, to delay the audits of others',
   provable: true,
   places: ['5'],
   async attempt(arena, _, signal) {

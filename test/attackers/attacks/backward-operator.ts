@@ -14,7 +14,7 @@ import type { Attack } from '../attack.js'
 /** The operator itself: groups, verdicts and log are honest, and only the update is not. */
 export const backwardOperator: Attack = {
   name: 'backward-operator',
-  about: 'operates the run, and negates the advantages in its trainer, so that the policy gets worse',
+  about: 'operates the run, and negates the advantages in the trainer',
   provable: true,
   places: ['rederivation'],
   async attempt(arena, i, signal) {

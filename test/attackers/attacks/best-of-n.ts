@@ -4,7 +4,7 @@ import { cherryPick } from '../group-cheats.js'
 
 export const bestOfN = groupAttack({
   name: 'best-of-n',
-  about: 'samples each rollout four times, once with the lease’s seed, and delivers the best',
+  about: 'samples each rollout four times and delivers the best',
   provable: false,
   places: ['4', '5', '6'],
   codes: ['duplicate', 'logprob_mismatch', 'sampler_mismatch', 'implausible_end'],

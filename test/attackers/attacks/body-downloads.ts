@@ -9,7 +9,7 @@ const AT_ONCE = Math.ceil(LIMITS.bodiesPerMinute.value / 4)
 
 export const bodyDownloads = networkAttack({
   name: 'body-downloads',
-  about: 'downloads the body of an accepted group again and again, to use the coordinator’s bandwidth',
+  about: 'downloads the same body again and again, to use the coordinator’s bandwidth',
   messages: ASKED,
   async carryOut(arena, node, _, signal) {
     const accepted = [...arena.state().accepted.values()].at(-1)

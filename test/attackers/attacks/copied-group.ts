@@ -51,7 +51,7 @@ async function tryCopy(
 
 export const copiedGroup: Attack = {
   name: 'copied-group',
-  about: 'fetches an accepted group from the coordinator and delivers it for an own lease, and for its author’s',
+  about: 'delivers a copy of an accepted group, for an own lease or for the author’s lease',
   provable: true,
   places: ['4', '5', '6'],
   async attempt(arena, _, signal) {
@@ -72,7 +72,7 @@ export const copiedGroup: Attack = {
 
 export const frontRunning: Attack = {
   name: 'front-running',
-  about: 'copies a group on its way to the coordinator, so that the copy is verified before the original',
+  about: 'copies a group on its way to the coordinator, and delivers the copy first',
   provable: true,
   places: ['4', '5', '6'],
   async attempt(arena, _, signal) {

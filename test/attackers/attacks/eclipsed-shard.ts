@@ -19,7 +19,7 @@ function swallow({ host }: Participant): void {
 
 export const eclipsedShard = networkAttack({
   name: 'eclipsed-shard',
-  about: `fills a shard’s mesh with ${KEYS} keys that pass nothing on, and joins a shard of other nodes`,
+  about: `joins the gossip shard of other nodes with ${KEYS} keys that forward no message`,
   withGroup: true,
   messages: KEYS + 1,
   async carryOut(arena, node, _, signal) {

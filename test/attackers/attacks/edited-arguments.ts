@@ -4,8 +4,7 @@ import { editArgument, trueClaims } from '../group-cheats.js'
 
 export const editedArguments = groupAttack({
   name: 'edited-arguments',
-  about:
-    'replaces one argument token in the group and continues honestly; every other try claims the token’s true probability',
+  about: 'replaces one argument token in the group and continues honestly, with false or true claims',
   provable: false,
   places: ['5', '6'],
   codes: ['logprob_mismatch', 'sampler_mismatch', 'implausible_end'],

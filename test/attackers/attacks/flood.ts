@@ -10,7 +10,7 @@ const BODY_BYTES = 40_000
 
 export const flood = networkAttack({
   name: 'flood',
-  about: 'gossips announcements with large bodies and asks for leases, as fast as it can',
+  about: 'sends large announcements and requests for leases, as fast as possible',
   withGroup: true,
   messages: ANNOUNCEMENTS + REQUESTS,
   async carryOut(arena, node, _, signal) {

@@ -10,7 +10,7 @@ const FORGERIES: readonly ((logprob: number, k: number, all: readonly number[]) 
 
 export const forgedLogprobs = groupAttack({
   name: 'forged-logprobs',
-  about: 'samples honestly and claims other log-probabilities: all equal, slightly lower, shifted, or extreme',
+  about: 'samples honestly and claims other log-probabilities',
   provable: false,
   places: ['5'],
   codes: ['logprob_mismatch'],

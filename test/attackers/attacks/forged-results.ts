@@ -18,7 +18,7 @@ export const FORGED_RESULTS: readonly ((rollout: RecordedRollout) => RecordedRol
 
 export const forgedResults = groupAttack({
   name: 'forged-results',
-  about: 'changes results of tools in the call log or in the tokens, or the final state',
+  about: 'changes results of tools, in the call log or in the tokens, or the final state',
   provable: true,
   places: ['3'],
   codes: ['replay_mismatch', 'environment_mismatch', 'state_mismatch'],

@@ -6,7 +6,7 @@ import { ENOUGH_TOKENS, groupAttack } from '../group-attack.js'
 
 export const greedyDecoding = groupAttack({
   name: 'greedy-decoding',
-  about: 'takes the most probable token each time, and samples one rollout so that the rewards differ',
+  about: 'takes the most probable token each time, in all rollouts but one',
   provable: false,
   // Another group may have said the same by its own draws: this one is a copy then, by what its audit shows.
   places: ['4', '5', '6'],

@@ -9,7 +9,7 @@ const STREAMS = LIMITS.inboundStreamsPerPeer.value
 
 export const halfOpenStreams = networkAttack({
   name: 'half-open-streams',
-  about: 'opens the maximal number of streams and sends half a length on each',
+  about: 'opens all permitted streams and sends an incomplete message on each',
   messages: NAMES.length * STREAMS,
   async carryOut(_, node, __, signal) {
     const streams: Stream[] = []

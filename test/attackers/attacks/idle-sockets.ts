@@ -25,7 +25,7 @@ async function openAll(count: number, open: () => Socket): Promise<Socket[]> {
 
 export const idleSockets = networkAttack({
   name: 'idle-sockets',
-  about: 'opens hundreds of connections to the dashboard and the control socket, and sends half a request on each',
+  about: 'opens hundreds of connections to the dashboard and the control socket, with incomplete requests',
   messages: DASHBOARD_SOCKETS + CONTROL_SOCKETS,
   async carryOut(arena) {
     const { coordinator, dataDir } = arena.run

@@ -21,7 +21,7 @@ async function untilCleared(arena: Arena, { peerId }: Participant, signal: Abort
 
 export const lateCheating: Attack = {
   name: 'late-cheating',
-  about: 'delivers honest groups until few of them are audited, and then samples from the bare base model',
+  about: 'delivers honest groups until few are audited, and then samples from the bare base model',
   provable: false,
   places: ['5', '6'],
   async attempt(arena, _, signal) {

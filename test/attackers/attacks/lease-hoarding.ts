@@ -7,7 +7,7 @@ const ASKED = 8
 
 export const leaseHoarding: Attack = {
   name: 'lease-hoarding',
-  about: 'takes as many leases as three keys can get and works on none, so that no other key gets one',
+  about: 'takes all leases that three keys can get, and delivers nothing',
   provable: true,
   places: ['leases'],
   async attempt(arena, _, signal) {

@@ -5,7 +5,7 @@ const LONG_AGO_MS = 1_600_000_000_000
 
 export const oldManifests = volunteerAttack({
   name: 'old-manifests',
-  about: 'publishes an earlier or expired policy, so that volunteers repeat old work',
+  about: 'publishes an earlier or expired policy',
   run: 'own',
   async carryOut(scene, i, signal) {
     const { victim } = scene

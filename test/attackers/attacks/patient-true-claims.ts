@@ -48,8 +48,7 @@ async function deliverUndrawn(arena: Arena, node: Participant, signal: AbortSign
 
 export const patientTrueClaims: Attack = {
   name: 'patient-true-claims',
-  about:
-    'delivers honest groups until few of them are audited, and then text with the true log-probabilities of the policy',
+  about: 'delivers honest groups until few are audited, and then written text with true log-probabilities',
   provable: false,
   places: ['6'],
   async attempt(arena, _, signal): Promise<Attempt> {

@@ -8,7 +8,7 @@ const POISONS: readonly number[] = [Number.NaN, 1, Number.NEGATIVE_INFINITY, -1e
 
 export const poisonedNumbers = groupAttack({
   name: 'poisoned-numbers',
-  about: 'claims a log-probability that is not a number, above 0, or out of range, to corrupt the update',
+  about: 'claims a log-probability that is not a number, above 0, or out of range',
   provable: true,
   places: ['1'],
   codes: ['out_of_bounds', 'malformed'],

@@ -6,7 +6,7 @@ import { runsARealPolicy, updateCode, volunteerAttack } from '../victim.js'
 
 export const posingAsCoordinator = volunteerAttack({
   name: 'posing-as-coordinator',
-  about: 'serves a newer manifest, and gossips announcements and verdicts, under its own signature',
+  about: 'serves manifests, and gossips announcements and verdicts, with its own signature',
   run: 'arena',
   async carryOut(scene, _, signal) {
     const { attacker, victim, runId, arena } = scene

@@ -97,12 +97,12 @@ const cache = (claims: Cheat['claims']): Cheat => ({ base: null, cacheType: 'q8_
 
 export const quantisedBase = quantised(
   'quantised-base',
-  'samples from a base of fewer bits than announced; in every other pair of tries an engine of the announced type writes the claims',
+  'samples from a base with fewer bits than announced, with false or true claims',
   [base('q8_0', 'own'), base('q4_k_m', 'own'), base('q8_0', 'true'), base('q4_k_m', 'true')],
 )
 
 export const quantisedCache = quantised(
   'quantised-cache',
-  'samples with caches of eight bits where f16 is announced; in every other try an engine of the announced type writes the claims',
+  'samples with 8-bit caches instead of f16, with false or true claims',
   [cache('own'), cache('true')],
 )

@@ -8,7 +8,7 @@ const LEASES = 8
 
 export const replayedGroup: Attack = {
   name: 'replayed-group',
-  about: 'delivers its own accepted group again: the same bytes, a new announcement, and for another lease',
+  about: 'delivers its own accepted group again, also for another lease',
   provable: true,
   places: ['2', '4', '5', '6'],
   async attempt(arena, _, signal) {

@@ -16,7 +16,7 @@ import { dialPatiently } from '../participant.js'
 /** The operator itself: it has all keys, and its new log has a whole chain. */
 export const rewrittenLog: Attack = {
   name: 'rewritten-log',
-  about: 'operates the run, and restarts with a log in which every volunteer has half of the credit',
+  about: 'operates the run, and restarts with a log that halves every credit',
   provable: true,
   places: ['volunteer'],
   async attempt(arena, i, signal) {

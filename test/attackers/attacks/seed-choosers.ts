@@ -4,7 +4,7 @@ const ASKED = 8
 
 export const seedChoosers: Attack = {
   name: 'seed-choosers',
-  about: 'keeps the lease of eight with the best seed, abandons the others, and asks again under the next version',
+  about: 'keeps the best of eight leases, abandons the others, and repeats this with the next version',
   provable: true,
   places: ['leases'],
   async attempt(arena, _, signal) {

@@ -7,8 +7,7 @@ const ASKED = 8
 
 export const slowHolders: Attack = {
   name: 'slow-holders',
-  about:
-    'delivers one group of eight leases, so that its key counts as proven, and then holds eight leases without work',
+  about: 'delivers one group, so that its key counts as proven, and then keeps eight leases without work',
   provable: true,
   places: ['leases'],
   async attempt(arena, _, signal) {

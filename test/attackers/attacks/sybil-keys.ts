@@ -5,7 +5,7 @@ import { openParticipant, type Participant } from '../participant.js'
 
 export const sybilKeys: Attack = {
   name: 'sybil-keys',
-  about: 'creates keys to ask for tasks at once, and fills a batch with the groups of one of them',
+  about: 'creates keys to get leases at once, and fills a batch with the groups of one key',
   provable: true,
   places: ['leases', 'batches'],
   async attempt(arena, _, signal) {

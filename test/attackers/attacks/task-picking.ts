@@ -5,7 +5,7 @@ const ASKED = 3
 
 export const taskPicking: Attack = {
   name: 'task-picking',
-  about: 'forgets leases, returns them, or reconnects, in search of an easier task',
+  about: 'forgets leases, returns them, or reconnects, to get an easier task',
   provable: true,
   places: ['leases'],
   async attempt(arena, i, signal) {

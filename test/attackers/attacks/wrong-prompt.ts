@@ -19,7 +19,7 @@ const FORGERIES: readonly ((rollout: RecordedRollout) => RecordedRollout)[] = [
 
 export const wrongPrompt = groupAttack({
   name: 'wrong-prompt',
-  about: 'samples answers to another, an easier or a shorter prompt than the task’s',
+  about: 'samples with another, easier or shorter prompt than the task’s',
   provable: true,
   places: ['2'],
   codes: ['prompt_mismatch'],

@@ -42,7 +42,7 @@ const tracked = (...patterns: string[]): string[] =>
 
 /** Documents whose English is in the code, where the linter reads it. */
 const GENERATED = [
-  ...['commands', 'events', 'metrics', 'verdicts'].map((name) => `docs/reference/${name}.md`),
+  ...['commands', 'events', 'limits', 'metrics', 'verdicts'].map((name) => `docs/reference/${name}.md`),
   'docs/environments/catalogue/',
 ]
 

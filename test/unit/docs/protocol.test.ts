@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
+import { describeLimits } from '../../../proto/describe-limits.js'
 import { BLOB_ROLES, ENVELOPE_KINDS, LIMITS, PROTOCOLS, PUBLISHED_FILES, topicsOf } from '../../../proto/index.js'
 import { describeChecks } from '../../../rollout/verification/describe-refusals.js'
 
@@ -11,11 +12,20 @@ const rowsUnder = (heading: string): string[] => {
   return section.split('\n').filter((line) => line.startsWith('| `'))
 }
 
-test('the documented limits are those of the code', () => {
-  const expected = Object.entries(LIMITS).map(
-    ([name, row]) => `| \`${name}\` | ${row.value} | ${row.unit} | ${row.reason} |`,
+test('docs/reference/limits.md is what npm run docs writes, with every limit', () => {
+  const written = describeLimits()
+  assert.is(readFileSync('docs/reference/limits.md', 'utf8'), written)
+  for (const name of Object.keys(LIMITS)) assert.ok(written.includes(`\n| \`${name}\` | `), name)
+  assert.ok(written.includes('| `snapshotResponseBytes` | 1,025 KiB |'))
+  assert.ok(written.includes('| `requestTimeoutMs` | 15 s |'))
+})
+
+test('protocol.md names only limits that there are', () => {
+  const named = [...text.matchAll(/`(\w+(?:Bytes|Ms|PerMinute|Sought|Kept|Nodes|Keys|Teams|InFlight|Sources))`/g)]
+  assert.equal(
+    named.map(([, name]) => name!).filter((name) => !(name in LIMITS)),
+    [],
   )
-  assert.equal(rowsUnder('Limits'), expected)
 })
 
 test('the documented verification checks are those of the code', () => {
@@ -31,7 +41,7 @@ test('the documented names of published files are those of the code', () => {
     ({ role, name, inStep }) =>
       `| \`${role}\` | ${inStep === null ? 'written by the coordinator' : `\`${inStep}\``} | \`${name}\` |`,
   )
-  assert.equal(rowsUnder('Getting a snapshot'), expected)
+  assert.equal(rowsUnder('Artifact exchange'), expected)
 })
 
 test('every stream, topic, envelope kind and file role is documented', () => {
