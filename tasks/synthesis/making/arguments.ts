@@ -5,8 +5,8 @@ import type { Node } from '../graph.js'
 import { itemAt } from '../item-at.js'
 import { keysShown } from './entities-shown.js'
 import { commonValuesIn, waysToRefer } from './references.js'
-import { canBeMeant, type Hearing, type Parts } from './state-references.js'
-import type { Binding, Step } from './step.js'
+import { canBeMeant, type Hearing } from './state-references.js'
+import type { Binding, Parts, Step } from './step.js'
 import { entityOf, type Wiring } from './wiring.js'
 
 /** Keys of a result that are tried for one argument. */

@@ -6,7 +6,7 @@ import { itemAt } from '../item-at.js'
 import { oncePer } from '../once-per.js'
 import { unresolvedIn } from '../resolving/unresolved.js'
 import type { Script } from './conversation-script.js'
-import type { StatedStep } from './state-references.js'
+import type { StatedStep } from './step.js'
 
 /** A conversation in words, as the objections look at it. */
 export interface Candidate {

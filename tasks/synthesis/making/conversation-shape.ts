@@ -7,7 +7,7 @@ import { canLeaveOut } from '../wording/request-clause.js'
 import { ACT } from './failed-call.js'
 import type { TaskPlan } from './plan.js'
 import type { Chain } from './split.js'
-import type { Parts } from './state-references.js'
+import type { Parts } from './step.js'
 import { isPreparedBy } from './wiring.js'
 
 /** Kind of conversation that is wanted. */

@@ -13,7 +13,7 @@ import { itemAt } from '../item-at.js'
 import { unresolvedIn } from '../resolving/unresolved.js'
 import type { Script, Turn } from './conversation-script.js'
 import { ACT, playUpTo, wrongValues } from './failed-call.js'
-import type { ExecutedChain, Open, Step } from './step.js'
+import type { ExecutedChain, Open, RuledStep, Step } from './step.js'
 import type { SynthesisContext } from './synthesis-context.js'
 import { callOf, type Worded } from './word-conversation.js'
 
@@ -23,15 +23,6 @@ export const hasRuleFor = ({ environment, tool }: Node, role: DomainRuleRole['ro
     (rule) =>
       rule.tool === tool.name && (role === 'abiding' || rule.demand === (role === 'declined' ? 'decline' : 'confirm')),
   )
-
-/** A step to which a rule applies, as it was walked or with another value, which the user names at first. */
-export interface RuledStep {
-  readonly step: number
-  readonly rule: DomainRule
-  readonly args: JsonObject
-  /** The argument that has another value than in the step. */
-  readonly field?: string
-}
 
 /** A ruled step, and what the user does when it is declined or asked about. */
 export interface RuledCase extends RuledStep {

@@ -5,8 +5,7 @@ import { itemAt } from '../item-at.js'
 import { oncePer } from '../once-per.js'
 import { isChoice } from '../wording/field-words.js'
 import { isDate, isTime } from '../wording/value-words.js'
-import type { StatedStep } from './state-references.js'
-import type { Open } from './step.js'
+import type { Open, StatedStep } from './step.js'
 import { TODAY } from './today.js'
 
 /** A call that fails in the conversation, before it is made good or given up. */

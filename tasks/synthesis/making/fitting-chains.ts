@@ -2,7 +2,7 @@ import { type Node, nodeName } from '../graph.js'
 import { oncePer } from '../once-per.js'
 import type { ChainIndex, ChainQuery, WiredChain } from './chain-index.js'
 import { canCarry, partsOf, type Shape } from './conversation-shape.js'
-import type { Parts } from './state-references.js'
+import type { Parts } from './step.js'
 import { canBeAskedInTurns } from './wiring.js'
 
 /** A chain that can carry a conversation of a shape, as far as its tools show. */

@@ -6,8 +6,7 @@ import { isAskedAtOnce } from './asked-together.js'
 import { takenBy } from './contradictions.js'
 import { entitiesShown } from './entities-shown.js'
 import type { Result } from './references.js'
-import type { Parts, StatedBinding, StatedStep } from './state-references.js'
-import type { Step } from './step.js'
+import type { Parts, StatedBinding, StatedStep, Step } from './step.js'
 
 /**
  * Returns whether everything that a turn says is known when it is said. A user does not have a list read out and say in the same breath

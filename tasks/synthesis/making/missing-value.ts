@@ -20,7 +20,7 @@ import {
 } from './unanswered-request.js'
 import { precededBy, putIntoWords, type Worded } from './word-conversation.js'
 
-/** A value is left out that no tool can find and the user does not know either. What the user asks for until then is done. */
+/** A value is left out that no tool can find and the user does not know either. The assistant does the requests until then. */
 export const makeMissingValue: Maker = (base) => {
   const { assignment, context, random } = base
   const { profile, graph } = context

@@ -2,7 +2,7 @@ import { entityKinds, hasEffect, requiredReferences, type Session } from '../../
 import type { Node, ToolGraph } from '../graph.js'
 import { itemAt } from '../item-at.js'
 import { oncePer } from '../once-per.js'
-import type { Open, Step } from './step.js'
+import type { Open, Reversal, Step } from './step.js'
 
 /** A row of an environment by table and key. */
 type RowName = string
@@ -17,12 +17,6 @@ export interface Change {
 interface Done {
   readonly step: Step
   readonly changes: ReadonlyMap<RowName, Change>
-}
-
-/** Two steps of a chain, by index, of which the later takes back what the earlier did. */
-export interface Reversal {
-  readonly earlier: number
-  readonly later: number
 }
 
 /**

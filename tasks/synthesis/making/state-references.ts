@@ -6,15 +6,7 @@ import { isPerson } from '../wording/reference-words.js'
 import { canAskForSeveral, isAskedAtOnce } from './asked-together.js'
 import { entitiesShown, entitiesTaken, keysShown, kindsListed } from './entities-shown.js'
 import { isKnownBefore, isSoughtAsOne } from './known-before.js'
-import type { Binding, Step } from './step.js'
-
-/** A step whose references are settled: one way for each. */
-export interface StatedStep extends Omit<Step, 'bindings'> {
-  readonly bindings: readonly StatedBinding[]
-}
-
-/** Which steps are asked for in which turn. */
-export type Parts = readonly (readonly number[])[]
+import type { Binding, Parts, StatedBinding, StatedStep, Step } from './step.js'
 
 /** The way in which users learn of results. */
 export interface Hearing {
@@ -24,10 +16,6 @@ export interface Hearing {
   readonly unheard?: boolean
   /** Whether nothing is meant that is only to be found out. */
   readonly inTime: boolean
-}
-
-export interface StatedBinding extends Omit<Binding, 'ways'> {
-  readonly way: Way
 }
 
 /**

@@ -3,7 +3,7 @@ import { entityKinds, type SeededRandom, type SpokenEnvironment, speechOf } from
 import type { Profile } from '../../dataset/profile.js'
 import { type Node, nodeName } from '../graph.js'
 import { itemAt } from '../item-at.js'
-import type { StatedStep } from './state-references.js'
+import type { StatedStep } from './step.js'
 
 export interface ToolsetRequest {
   /** Environments whose tools surround the needed ones. */

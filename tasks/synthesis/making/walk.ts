@@ -18,8 +18,7 @@ import { isHasty } from './known-before.js'
 import { commonValuesIn } from './references.js'
 import { saidBefore } from './repeated-values.js'
 import type { Chain } from './split.js'
-import type { Parts } from './state-references.js'
-import type { Open, Step } from './step.js'
+import type { Open, Parts, Step } from './step.js'
 import { entityOf, isPreparedBy, type Wiring } from './wiring.js'
 
 /** Calls that are tried for a whole chain before it is given up. */

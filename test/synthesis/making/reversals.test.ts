@@ -4,8 +4,8 @@ import type { JsonObject } from '../../../rollout/reward/index.js'
 import { createSeedStateCache, type Environment, type Session } from '../../../servers/kernel/index.js'
 import type { Node } from '../../../tasks/synthesis/graph.js'
 import { contextOf } from '../../../tasks/synthesis/making/recipe.js'
-import { hasNoOtherUse, leadsOnlyBack, type Reversal, reversalsIn } from '../../../tasks/synthesis/making/reversals.js'
-import type { Step } from '../../../tasks/synthesis/making/step.js'
+import { hasNoOtherUse, leadsOnlyBack, reversalsIn } from '../../../tasks/synthesis/making/reversals.js'
+import type { Reversal, Step } from '../../../tasks/synthesis/making/step.js'
 import { CATALOGUE } from '../../support/spoken-catalogue.js'
 
 const test = suite('what a chain takes back')
