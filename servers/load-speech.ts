@@ -19,6 +19,7 @@ const entry = z
     goal: text.optional(),
     answer: text.optional(),
     said: texts.optional(),
+    keeps: texts.optional(),
     next: texts.optional(),
     checks: texts.optional(),
     elsewhere: texts.optional(),
@@ -33,9 +34,9 @@ const entry = z
     'give both `goal` and `answer`, or neither',
   )
   .refine(
-    ({ goal, said, next, checks, elsewhere, wishes }) =>
-      goal !== undefined || [said, next, checks, elsewhere, wishes].every((list) => list === undefined),
-    '`said`, `next`, `checks`, `elsewhere` and `wishes` need a `goal` and an `answer`',
+    ({ goal, said, keeps, next, checks, elsewhere, wishes }) =>
+      goal !== undefined || [said, keeps, next, checks, elsewhere, wishes].every((list) => list === undefined),
+    '`said`, `keeps`, `next`, `checks`, `elsewhere` and `wishes` need a `goal` and an `answer`',
   )
 const schema = z.record(z.string(), entry)
 

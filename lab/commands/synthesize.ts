@@ -296,7 +296,7 @@ async function write(
   { recipe, composition, shares }: Plan,
   environments: readonly Environment[],
   examples: AsyncIterable<Example>,
-  { drops, missing, gaveUp }: Production,
+  { drops, missing, gaveUp, scarcity }: Production,
   rephrasing: Rephrasing | undefined,
   signal: AbortSignal,
 ): Promise<void> {
@@ -344,6 +344,7 @@ async function write(
         drops,
         objections: OBJECTIONS,
         gaveUp,
+        scarcity,
         sanity: sanity.finish(),
         baselines: baselines.finish(),
         ...(heldOut.length === 0 ? {} : { probes: tables(await probe(heldOut, createTaskRuntime(catalogue), signal)) }),

@@ -17,8 +17,13 @@ export const budget = defineEnvironment({
   tables,
   entities: {
     category: { noun: 'category', table: 'categories', label: 'name' },
-    expense: { noun: 'expense', table: 'expenses', label: 'description' },
-    recurring_expense: { noun: 'bill', table: 'recurring_expenses', label: 'name' },
+    expense: {
+      noun: 'expense',
+      table: 'expenses',
+      label: 'description',
+      compared: { amount: 'either', date: 'either' },
+    },
+    recurring_expense: { noun: 'bill', table: 'recurring_expenses', label: 'name', compared: { amount: 'either' } },
     savings_goal: { noun: 'savings goal', table: 'savings_goals', label: 'name' },
     month: { noun: 'month', table: 'months', sayable: true },
   },

@@ -16,9 +16,9 @@ export const calendar = defineEnvironment({
   description: 'Events with invitees, rooms, series and reminders on your own and on shared calendars.',
   tables,
   entities: {
-    event: { noun: 'event', table: 'events', label: 'title' },
+    event: { noun: 'event', table: 'events', label: 'title', compared: { start: 'either', date: 'either' } },
     person: { noun: 'person', table: 'people', label: 'name' },
-    room: { noun: 'room', table: 'rooms', label: 'name' },
+    room: { noun: 'room', table: 'rooms', label: 'name', compared: { seats: 'either' } },
     calendar: { noun: 'calendar', table: 'calendars', label: 'name' },
     series: { noun: 'series', table: 'series', label: 'title' },
   },

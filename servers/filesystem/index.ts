@@ -23,10 +23,16 @@ export const filesystem = defineEnvironment({
   description: 'Files and directories with owners, permissions, links, archives, a trash and a quota.',
   tables,
   entities: {
-    file: { noun: 'file', table: 'nodes', label: 'name', sayable: true },
+    file: {
+      noun: 'file',
+      table: 'nodes',
+      label: 'name',
+      sayable: true,
+      compared: { bytes: 'either', modified: 'either' },
+    },
     directory: { noun: 'directory', table: 'nodes', label: 'name', sayable: true },
     link: { noun: 'symbolic link', table: 'nodes', label: 'name', sayable: true },
-    trash_item: { noun: 'item', table: 'trash', label: 'name' },
+    trash_item: { noun: 'item', table: 'trash', label: 'name', compared: { bytes: 'either' } },
   },
   failures,
   tools: [

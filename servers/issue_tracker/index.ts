@@ -18,7 +18,7 @@ export const issueTracker = defineEnvironment({
     member: { noun: 'member', table: 'members', label: 'name' },
     issue: { noun: 'issue', table: 'issues', label: 'title', sayable: true },
     sprint: { noun: 'sprint', table: 'sprints', label: 'name' },
-    release: { noun: 'release', table: 'releases', label: 'name' },
+    release: { noun: 'release', table: 'releases', label: 'name', compared: { due: 'either' } },
   },
   failures,
   tools: [...queries, ...workflow, ...collaboration, ...planning],

@@ -144,6 +144,11 @@ export interface EntitySpec {
   readonly sayable?: boolean
   /** Users put an article before its key or label: `the living room`, `the Balcony Light`. */
   readonly article?: boolean
+  /**
+   * Fields of the rows of a result by which users tell such entities apart: `{ price: 'lowest' }` for "the cheapest one". `either` stands for
+   * the lowest and the highest value.
+   */
+  readonly compared?: Readonly<Record<string, 'lowest' | 'highest' | 'either'>>
 }
 
 /** Everything that the seed function of an environment may use. */

@@ -12,6 +12,8 @@ export interface ToolSpeech {
   readonly answer?: string
   /** Required arguments that a user always gives. */
   readonly said?: readonly string[]
+  /** Numbers that a user keeps from an earlier call for the same purpose, such as the nights of a stay. */
+  readonly keeps?: readonly string[]
   /** Changes that a user would make next about the same thing. Empty or missing: none. */
   readonly next?: readonly string[]
   /**

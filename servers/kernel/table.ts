@@ -14,6 +14,8 @@ export interface TableView<R> {
   /** Returns the first row for which `where` is true. */
   find(where: (row: R) => boolean): R | undefined
   count(where?: (row: R) => boolean): number
+  /** Returns the keys of the rows that the session has written, and of seed rows that it has removed. */
+  writtenKeys(): string[]
 }
 
 /** A table as a tool reads and writes it in its transaction. */
@@ -131,6 +133,13 @@ export class OverlayTable implements Table<Row> {
     let count = 0
     for (const row of this.#rows) if (row !== null && where(row)) count++
     return count
+  }
+
+  writtenKeys(): string[] {
+    return this.#written.flatMap((position) => {
+      const row = this.#rows[position] ?? this.#seed.rows[position]
+      return row ? [String(row[this.#seed.keyField])] : []
+    })
   }
 
   insert(row: Row): Row {

@@ -18,7 +18,7 @@ export const maps = defineEnvironment({
   entities: {
     // Rows exist only for the addresses that the user has saved; every other address exists by rule.
     address: { noun: 'location', table: 'saved_places', label: 'name', sayable: true },
-    place: { noun: 'place', table: 'places', label: 'name' },
+    place: { noun: 'place', table: 'places', label: 'name', compared: { metres: 'lowest' } },
     closed_road: { noun: 'road', table: 'closed_roads', label: 'street' },
   },
   failures,

@@ -15,8 +15,8 @@ export const marketplace = defineEnvironment({
   description: 'Second-hand listings, auctions, offers and sales of one member of a marketplace.',
   tables,
   entities: {
-    listing: { noun: 'listing', table: 'listings', label: 'title' },
-    own_listing: { noun: 'listing', table: 'listings', label: 'title' },
+    listing: { noun: 'listing', table: 'listings', label: 'title', compared: { price: 'lowest' } },
+    own_listing: { noun: 'listing', table: 'listings', label: 'title', compared: { amount: 'either' } },
     offer: { noun: 'offer', table: 'offers', label: 'title' },
     sale: { noun: 'order', table: 'sales', label: 'title' },
   },

@@ -16,8 +16,8 @@ export const retailChain = defineEnvironment({
   tables,
   entities: {
     store: { noun: 'store', table: 'stores', label: 'name' },
-    article: { noun: 'article', table: 'articles', label: 'title' },
-    shipment: { noun: 'shipment', table: 'shipments', label: 'title' },
+    article: { noun: 'article', table: 'articles', label: 'title', compared: { price: 'lowest' } },
+    shipment: { noun: 'shipment', table: 'shipments', label: 'title', compared: { due: 'either' } },
     reservation: { noun: 'reservation', table: 'reservations', label: 'customer_name' },
   },
   failures,

@@ -16,8 +16,8 @@ export const socialMedia = defineEnvironment({
   description: 'Profiles, posts, replies, likes, follows, blocks, stories and direct messages as one member sees them.',
   tables,
   entities: {
-    profile: { noun: 'profile', table: 'profiles', label: 'name', sayable: true },
-    post: { noun: 'post', table: 'posts', label: 'text' },
+    profile: { noun: 'profile', table: 'profiles', label: 'name', sayable: true, compared: { followers: 'either' } },
+    post: { noun: 'post', table: 'posts', label: 'text', compared: { likes: 'either' } },
     hashtag: { noun: 'hashtag', table: 'hashtags', label: 'hashtag', sayable: true },
   },
   failures,

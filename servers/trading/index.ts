@@ -18,7 +18,7 @@ export const trading = defineEnvironment({
   tables,
   entities: {
     instrument: { noun: 'stock', table: 'instruments', label: 'name' },
-    trade_order: { noun: 'order', table: 'trade_orders', label: 'name' },
+    trade_order: { noun: 'order', table: 'trade_orders', label: 'name', compared: { price: 'lowest' } },
   },
   failures,
   tools: [...marketTools, ...orderTools, ...openOrderTools, ...portfolioTools, ...watchlistTools],

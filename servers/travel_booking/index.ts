@@ -19,8 +19,13 @@ export const travelBooking = defineEnvironment({
   tables,
   entities: {
     // Rows exist only for flights that were booked or cancelled before the session; all others follow from the timetable.
-    flight: { noun: 'flight', table: 'flights', label: 'name' },
-    hotel: { noun: 'hotel', table: 'hotels', label: 'name' },
+    flight: {
+      noun: 'flight',
+      table: 'flights',
+      label: 'name',
+      compared: { departs: 'either', arrives: 'either', price: 'lowest' },
+    },
+    hotel: { noun: 'hotel', table: 'hotels', label: 'name', compared: { stars: 'highest', price: 'lowest' } },
     traveller: { noun: 'traveller', table: 'travellers', label: 'name' },
     itinerary: { noun: 'trip', table: 'itineraries', label: 'title' },
     booking: { noun: 'booking', table: 'bookings', label: 'title', sayable: true },

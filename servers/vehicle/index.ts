@@ -17,7 +17,7 @@ export const vehicle = defineEnvironment({
   tables,
   entities: {
     driver: { noun: 'driver', table: 'drivers', label: 'name' },
-    destination: { noun: 'destination', table: 'destinations', label: 'name' },
+    destination: { noun: 'destination', table: 'destinations', label: 'name', compared: { km: 'lowest' } },
     garage: { noun: 'garage', table: 'destinations', label: 'name' },
     fault: { noun: 'fault', table: 'faults', label: 'title' },
   },

@@ -17,7 +17,7 @@ export const videoMeeting = defineEnvironment({
   description: 'Video meetings of one user, their participants and waiting rooms, and their recordings.',
   tables,
   entities: {
-    meeting: { noun: 'meeting', table: 'meetings', label: 'title' },
+    meeting: { noun: 'meeting', table: 'meetings', label: 'title', compared: { date: 'either', start: 'either' } },
     participant: { noun: 'participant', table: 'participants', label: 'name' },
     recording: { noun: 'recording', table: 'recordings', label: 'title' },
   },

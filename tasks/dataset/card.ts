@@ -19,6 +19,10 @@ const AFTER_ADDED = '## Fields'
 
 /** Number of least covered tools and of edges that the card lists. */
 const LEAST = 10
+/** A large data set is expected to have each tool in this many examples. The card lists all other tools. */
+const EXPECTED = 5
+/** Examples for each tool from which on a data set is large. */
+const LARGE = 10
 
 export interface CardContent {
   readonly info: DatasetInfo
@@ -48,7 +52,7 @@ export function renderCard(content: CardContent): string {
       ...unmetSection(unmetQuotas(quotasOf(info.profile, statistics), outcome.gaveUp ?? 0)),
     ],
     ...domainRulesSection(statistics),
-    ['## Coverage', ...coverageSection(coverage), chart('tools-per-environment')],
+    ['## Coverage', ...coverageSection(coverage, statistics.examples, outcome), chart('tools-per-environment')],
     ['## Objections', ...objectionSection(statistics.examples, outcome), chart('objections')],
     [
       '## Diversity of the user turns',
@@ -139,7 +143,7 @@ interface Row {
   readonly examples: Occurrences
 }
 
-function coverageSection({ tools, edges }: Coverage): string[] {
+function coverageSection({ tools, edges }: Coverage, examples: number, { scarcity = {} }: Outcome): string[] {
   const groups: [string, Row[]][] = [
     ['tools', tools.map(({ tool, examples }) => ({ name: tool, examples }))],
     ...(['explicit', 'implicit', 'cross-environment'] as const).map((kind): [string, Row[]] => [
@@ -155,8 +159,10 @@ function coverageSection({ tools, edges }: Coverage): string[] {
     ),
     'Least covered:',
     markdownTable(
-      ['', 'examples', 'in training'],
-      groups.slice(0, 2).flatMap(([, rows]) => leastCovered(rows)),
+      ['', 'examples', 'in training', 'reason'],
+      groups
+        .slice(0, 2)
+        .flatMap(([name, rows]) => leastCovered(rows, name === 'tools' && examples >= LARGE * tools.length, scarcity)),
     ),
   ]
 }
@@ -169,11 +175,15 @@ function spread(counts: readonly number[]): string[] {
   return [number(sorted.length), share, ...[low, middle, high].map((n) => (n === undefined ? '-' : number(n)))]
 }
 
-function leastCovered(rows: readonly Row[]): string[][] {
+function leastCovered(rows: readonly Row[], isLarge: boolean, reasons: Readonly<Record<string, string>>): string[][] {
+  const scarce = rows.filter(({ examples }) => occurrences(examples) < EXPECTED).length
   return [...rows]
     .sort((a, b) => occurrences(a.examples) - occurrences(b.examples) || (a.name < b.name ? -1 : 1))
-    .slice(0, LEAST)
-    .map(({ name, examples }) => [`\`${name}\``, number(occurrences(examples)), number(examples.train)])
+    .slice(0, isLarge ? Math.max(LEAST, scarce) : LEAST)
+    .map(({ name, examples }) => {
+      const all = occurrences(examples)
+      return [`\`${name}\``, number(all), number(examples.train), all < EXPECTED ? (reasons[name] ?? '') : '']
+    })
 }
 
 const unmetSection = (unmet: readonly string[]): string[] =>

@@ -27,6 +27,8 @@ export interface Outcome {
   readonly objections?: readonly { readonly name: string; readonly protects: string }[]
   /** Number of examples whose plan asked for more than any chain gave. */
   readonly gaveUp?: number
+  /** Reasons for the small number of examples with a tool, by the name of the tool: `banking:freeze_card`. */
+  readonly scarcity?: Readonly<Record<string, string>>
   /** Rewards of policies of known quality. */
   readonly sanity?: readonly SanityResult[]
   /** Markdown table with the rewards of right, wrong and exploiting probes. */

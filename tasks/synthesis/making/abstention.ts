@@ -7,20 +7,25 @@ import {
   outsideRequest,
 } from '../wording/outside-requests.js'
 import type { Ask } from '../wording/speech.js'
-import { alike } from './alike.js'
-import { NUMBERS_ASKED } from './ask-for-all.js'
-import { askInVain, goOnInVain, type VainSetting, type VainWish } from './ask-in-vain.js'
 import { assemble, buildTask } from './assemble.js'
-import { chooseToolset, isTooSmall } from './draw-toolset.js'
 import type { ObjectionName } from './objections.js'
 import { type Chain, chainName, splitOf } from './split.js'
 import { type Maker, momentOf } from './synthesis-context.js'
 import { homeOf, toolAround } from './take-steps.js'
+import { chooseToolset, isTooSmall, similarTools } from './toolset.js'
+import {
+  askUnanswered,
+  continueUnanswered,
+  declinedIn,
+  NUMBERS_ASKED,
+  type UnansweredSetting,
+  type UnansweredWish,
+} from './unanswered-request.js'
 
 /** Nothing on offer can serve the requests: they belong to other environments, or to none. */
 export const makeAbstention: Maker = (base) => {
   const { assignment, environmentSeed, context, random } = base
-  const { profile, speech, environments } = context
+  const { profile, environments } = context
   const drawn = context.drawPersona(random)
   const isOutside = assignment.outside || environments.length === 1
   const own = toolAround(assignment, context, random)
@@ -43,25 +48,21 @@ export const makeAbstention: Maker = (base) => {
   }
   const first = topic ? askOutside(topic, 0, [], setting) : ask(own, 0, [])
   if (typeof first === 'string') return first
-  const wanted = goOnInVain(first, setting, askAgain, !isOutside)
+  const wanted = continueUnanswered(first, setting, askAgain, !isOutside)
   if (typeof wanted === 'string') return wanted
   const { requests, turns } = wanted
   const away = environments.filter((environment) => !requests.some(({ chain }) => homeOf(chain).includes(environment)))
   const nearest = away.filter(({ name }) => name === topic?.environment)
   if (away.length === 0) return 'few_tools'
   const home = nearest.length > 0 ? nearest : random.sample(away, random.int(1, Math.min(2, away.length)))
-  const hidden = new Set(requests.flatMap(({ chain }) => alike(chain, home)))
+  const hidden = new Set(requests.flatMap(({ chain }) => similarTools(chain, home)))
   const toolset = chooseToolset({ home, needed: [], hidden, distractors: false }, environments, profile, random)
   if (isTooSmall(toolset, home, profile)) return 'few_tools'
   const task = buildTask(
     { kind: 'abstention', toolset, turns: turns.map(({ user }) => user), groundTruth: [], chain: first.name },
     { environmentSeed, persona, profile, random },
   )
-  const exchanges = turns.map(({ user, request }, turn) => ({
-    user,
-    calls: [],
-    assistant: request ? speech.decline({ ...moment, turn }, request.ask) : speech.declineOnceMore({ ...moment, turn }),
-  }))
+  const exchanges = declinedIn(turns, setting)
   const course = { information: 'complete', recovery: null } as const
   return assemble(assignment, task, course, persona, { exchanges, origins: [], turnOf: [] }, context)
 }
@@ -84,7 +85,7 @@ function askOutside(
   topic: OutsideTopic,
   turn: number,
   earlier: readonly Foreign[],
-  { assignment: { split }, moment }: VainSetting,
+  { assignment: { split }, moment }: UnansweredSetting,
 ): Foreign | ObjectionName {
   const before = new Set(earlier.flatMap(({ request }) => (request === undefined ? [] : [request])))
   const said = outsideRequest(topic, before, { ...moment, turn })
@@ -93,10 +94,10 @@ function askOutside(
   return splitOf(name) === split ? { user: said.text, name, chain: [], request: said.request, topic } : 'no_chain'
 }
 
-function askElsewhere(wish: VainWish, setting: VainSetting): Foreign | ObjectionName {
+function askElsewhere(wish: UnansweredWish, setting: UnansweredSetting): Foreign | ObjectionName {
   // Who has been told that it cannot be done says what is wanted next.
   const vague = wish.turn === 0 && setting.random.chance(setting.context.profile.information.minimal)
-  const made = askInVain({ ...wish, vague }, setting)
+  const made = askUnanswered({ ...wish, vague }, setting)
   if (typeof made === 'string') return made
   const { chain } = made.taken
   return { user: made.user, name: chainName(chain), chain, ...(made.ask ? { ask: made.ask } : {}) }

@@ -3,10 +3,10 @@ import { isOptional, meaningOf, type SeededRandom, type Session } from '../../..
 import type { Profile } from '../../dataset/profile.js'
 import type { Node } from '../graph.js'
 import { itemAt } from '../item-at.js'
-import { entitiesShown } from './entities-shown.js'
+import { keysShown } from './entities-shown.js'
 import { commonValuesIn, waysToRefer } from './references.js'
-import { canBeMeant, type Hearing, type Parts } from './state-references.js'
-import type { Binding, Step } from './step.js'
+import { canBeMeant, type Hearing } from './state-references.js'
+import type { Binding, Parts, Step } from './step.js'
 import { entityOf, type Wiring } from './wiring.js'
 
 /** Keys of a result that are tried for one argument. */
@@ -51,8 +51,9 @@ export function drawArguments(node: Node, course: Course, said: Readonly<Record<
   const settled = new Map(course.settled)
   const bound: Record<string, Json> = { ...said }
   let partings = course.partings
+  const withNext = stepsWithNext(steps, node)
   const meant = (binding: Binding): readonly Parts[] | undefined =>
-    partings?.filter((parts) => canBeMeantNext(binding, node, steps, parts))
+    partings?.filter((parts) => canBeMeantNext(binding, withNext, parts))
   const take = (binding: Binding, left: readonly Parts[] | undefined): void => {
     bindings.push(binding)
     partings = left
@@ -96,9 +97,15 @@ export function bindingTo(
   return { field, value: key, source, entity, ways }
 }
 
-/** Returns whether a key can be meant when a call is the next one, in these turns. */
-export const canBeMeantNext = (binding: Binding, node: Node, steps: readonly Step[], parts: Parts): boolean =>
-  canBeMeant(binding, steps.length, [...steps, { ...node, args: {}, output: {}, bindings: [] }], parts, HEARING)
+/** Returns whether a key can be meant when the last one of `withNext` is the next call, in these turns. */
+export const canBeMeantNext = (binding: Binding, withNext: readonly Step[], parts: Parts): boolean =>
+  canBeMeant(binding, withNext.length - 1, withNext, parts, HEARING)
+
+/** Returns steps, and a call that is still without arguments. */
+export const stepsWithNext = (steps: readonly Step[], node: Node): readonly Step[] => [
+  ...steps,
+  { ...node, args: {}, output: {}, bindings: [] },
+]
 
 /** Returns arguments that the sampler of a tool draws around known ones, if it keeps these. */
 export function accepts(
@@ -168,10 +175,8 @@ function plainKeys(node: Node, { steps, random }: Course, bound: Readonly<Record
 }
 
 /** The keys of a kind that a result shows, each once. */
-export function keysIn(step: Step, { environment }: Node, entity: string): string[] {
-  if (step.environment !== environment) return []
-  return [...new Set(entitiesShown(step).flatMap((found) => (found.entity === entity ? [found.key] : [])))]
-}
+export const keysIn = (step: Step, { environment }: Node, entity: string): readonly string[] =>
+  step.environment === environment ? keysShown(step, entity) : []
 
 function labelIn(session: Session, { environment }: Node, entity: string, key: string): unknown {
   const { table, label } = environment.entities[entity] ?? {}

@@ -1,11 +1,12 @@
 import type { SpokenEnvironment } from '../../../servers/kernel/index.js'
 import type { Split } from '../../dataset/profile.js'
-import { type Node, nodeName, type ToolGraph } from '../graph.js'
-import { itemAt } from '../item-at.js'
+import { type Node, nodeName, type ToolGraph, toolGraph } from '../graph.js'
+import { itemAt, valueAt } from '../item-at.js'
+import { oncePer, oncePerName } from '../once-per.js'
 import { endsWithCheck, goesOn, isPurposeful } from './purpose.js'
 import { SynthesisError } from './recipe.js'
 import { type Chain, chainName, LONGEST, splitOf } from './split.js'
-import { isOneErrandByTools, type Keys, keysOf, type Wiring, wire } from './wiring.js'
+import { type GrowingChain, hasOnePurposeByTools, keysOf, NO_CALLS, type Wiring, wire, withCall } from './wiring.js'
 
 /** A chain with the things that its calls are about. */
 export interface WiredChain {
@@ -21,7 +22,7 @@ export interface ChainQuery {
   readonly crossing: boolean
 }
 
-/** All chains of two to five tools in which one reason fits all calls, as far as the declarations of the tools show. */
+/** All chains of one to five tools in which one reason fits all calls, as far as the declarations of the tools show. */
 export interface ChainIndex {
   of(query: ChainQuery): readonly WiredChain[]
   /** The same that run through a tool. */
@@ -31,22 +32,15 @@ export interface ChainIndex {
 /** Calls of an unfinished chain that nothing before leads to: look-ups and things that are made for a later call. */
 const ROOTS = 2
 
-const indexes = new WeakMap<ToolGraph, Map<string, ChainIndex>>()
-
 /** Returns the index of a graph, which is made once per process. */
-export function chainIndex(graph: ToolGraph, heldOutEnvironments: ReadonlySet<string>): ChainIndex {
-  const name = [...heldOutEnvironments].join()
-  const known = indexes.get(graph) ?? new Map<string, ChainIndex>()
-  indexes.set(graph, known)
-  const index = known.get(name) ?? createIndex(graph, heldOutEnvironments)
-  known.set(name, index)
-  return index
-}
+export const chainIndex = (graph: ToolGraph, heldOutEnvironments: ReadonlySet<string>): ChainIndex =>
+  indexOf(graph, [...heldOutEnvironments].join())
 
-function createIndex(graph: ToolGraph, heldOutEnvironments: ReadonlySet<string>): ChainIndex {
+const indexOf = oncePerName((graph: ToolGraph, heldOut: string): ChainIndex => {
+  const heldOutEnvironments = new Set(heldOut.split(','))
   const environments = [...new Set(graph.nodes.map(({ environment }) => environment))]
   const lists = new Map<string, WiredChain[]>()
-  const loaded = new Set<string>()
+  const loaded = new Set<SpokenEnvironment | 'crossings'>()
   const nameOf = (place: string, { length, split, crossing }: ChainQuery): string =>
     `${place} ${length} ${split} ${crossing}`
   const add = (chain: WiredChain): void => {
@@ -59,14 +53,11 @@ function createIndex(graph: ToolGraph, heldOutEnvironments: ReadonlySet<string>)
       else lists.set(nameOf(place, query), [chain])
     }
   }
-  const once = (name: string, chains: () => Iterable<WiredChain>): void => {
-    if (loaded.has(name)) return
-    loaded.add(name)
-    for (const chain of chains()) add(chain)
-  }
-  const load = (environment: SpokenEnvironment, { length, crossing }: ChainQuery): void => {
-    if (crossing) once('crossings', () => crossingsOf(graph))
-    else once(`${environment.name} ${length}`, () => chainsWithin(environment, graph, length))
+  const load = (environment: SpokenEnvironment, { crossing }: ChainQuery): void => {
+    const part = crossing ? 'crossings' : environment
+    if (loaded.has(part)) return
+    loaded.add(part)
+    for (const chain of crossing ? crossingsOf(graph) : chainsWithin(environment, graph)) add(chain)
   }
   return {
     of: (query) =>
@@ -79,7 +70,7 @@ function createIndex(graph: ToolGraph, heldOutEnvironments: ReadonlySet<string>)
       return lists.get(nameOf(nodeName(node), query)) ?? []
     },
   }
-}
+})
 
 /** A chain within one environment: the places of its tools in the environment, and their things. */
 interface Path {
@@ -87,69 +78,61 @@ interface Path {
   readonly wiring: Wiring
 }
 
-const paths = new WeakMap<SpokenEnvironment, Map<number, readonly Path[]>>()
+/** Lists the chains in an environment. They follow from its declarations alone, so they are listed once per process. */
+const pathsIn = oncePer((environment: SpokenEnvironment): readonly Path[] => {
+  const graph = toolGraph([environment])
+  const found: Path[] = []
+  visitChains(toolMap(environment, graph), undefined, LONGEST, ({ nodes, wiring }) => {
+    if (endsWithCheck(nodes) && hasOnePurposeByTools(nodes, wiring))
+      found.push({ places: nodes.map((node) => graph.nodes.indexOf(node)), wiring })
+  })
+  return found
+})
 
-/** The chains of one length in an environment. They follow from its declarations alone, so they are listed once per process. */
-function* chainsWithin(environment: SpokenEnvironment, graph: ToolGraph, length: number): Generator<WiredChain> {
-  const known = paths.get(environment) ?? new Map<number, readonly Path[]>()
-  paths.set(environment, known)
+function chainsWithin(environment: SpokenEnvironment, graph: ToolGraph): WiredChain[] {
   const nodes = graph.nodes.filter((node) => node.environment === environment)
-  let found = known.get(length)
-  if (!found) {
-    const listed: Path[] = []
-    visitPaths(toolMap(environment, graph), undefined, length, (path) => {
-      const chain = path.length === length ? wired(path) : undefined
-      if (chain) listed.push({ places: path.map((node) => nodes.indexOf(node)), wiring: chain.wiring })
-    })
-    found = listed
-    known.set(length, found)
-  }
-  for (const { places, wiring } of found)
-    yield named(
-      places.map((place) => itemAt(nodes, place)),
-      wiring,
-    )
+  return pathsIn(environment).map(({ places, wiring }) => {
+    const chain = places.map((place) => itemAt(nodes, place))
+    return { name: chainName(chain), nodes: chain, wiring }
+  })
 }
 
 /** The chains that continue in another environment. */
 function crossingsOf(graph: ToolGraph): WiredChain[] {
-  const maps = new Map<SpokenEnvironment, ToolMap>()
-  const mapOf = (environment: SpokenEnvironment): ToolMap => {
-    const map = maps.get(environment) ?? toolMap(environment, graph)
-    maps.set(environment, map)
-    return map
-  }
   const crossings = new Map<Node, Set<Node>>()
   for (const { kind, from, to } of graph.links)
     if (kind === 'cross-environment' && goesOn(from, to))
       crossings.set(from, (crossings.get(from) ?? new Set()).add(to))
+  const ends = [...new Set([...crossings.keys(), ...[...crossings.values()].flatMap((to) => [...to])])]
+  const maps = new Map(ends.map(({ environment }) => [environment, toolMap(environment, graph)]))
   const found: WiredChain[] = []
   for (const environment of new Set([...crossings.keys()].map((node) => node.environment)))
-    visitPaths(mapOf(environment), undefined, LONGEST - 1, (nodes) => {
+    visitChains(valueAt(maps, environment), undefined, LONGEST - 1, ({ nodes }) => {
       for (const to of crossings.get(itemAt(nodes, nodes.length - 1)) ?? [])
-        visitPaths(mapOf(to.environment), to, LONGEST - nodes.length, (rest) => {
-          const chain = isPurposeful([...nodes, ...rest]) ? wired([...nodes, ...rest]) : undefined
-          if (chain) found.push(chain)
+        visitChains(valueAt(maps, to.environment), to, LONGEST - nodes.length, ({ nodes: rest }) => {
+          const chain = [...nodes, ...rest]
+          const wiring = isPurposeful(chain) && endsWithCheck(chain) ? wire(chain) : undefined
+          if (wiring && hasOnePurposeByTools(chain, wiring))
+            found.push({ name: chainName(chain), nodes: chain, wiring })
         })
     })
   return found
 }
 
-function wired(nodes: Chain): WiredChain | undefined {
-  const wiring = endsWithCheck(nodes) ? wire(nodes) : undefined
-  return wiring && isOneErrandByTools(nodes, wiring) ? named(nodes, wiring) : undefined
-}
-
-const named = (nodes: Chain, wiring: Wiring): WiredChain => ({ name: chainName(nodes), nodes, wiring })
-
-/** The tools of an environment by number. Sets of kinds of things are bits of a number: there are millions of unfinished chains. */
+/** The tools of an environment by number. Sets of kinds of things are bits of a number: there are a million unfinished chains. */
 interface ToolMap {
   readonly tools: readonly MappedTool[]
+  /** Whether the graph leads from one tool to another. */
   readonly leads: readonly (readonly boolean[])[]
+  /** Whether a person would make one change after another. */
+  readonly follows: readonly (readonly boolean[])[]
+  /** Whether a chain can end with a tool after a change, see `endsWithCheck`. */
+  readonly ends: readonly (readonly boolean[])[]
 }
 
 interface MappedTool {
   readonly node: Node
+  readonly isChange: boolean
   readonly required: readonly number[]
   readonly must: number
   readonly shown: number
@@ -174,21 +157,29 @@ function toolMap(environment: SpokenEnvironment, graph: ToolGraph): ToolMap {
     )
   const bit = (kind: string | undefined): number => (kind === undefined ? 0 : 1 << kinds.indexOf(kind))
   const bits = (some: Iterable<string>): number => [...some].reduce((all, kind) => all | bit(kind), 0)
-  const followers = nodes.map((node) => new Set(graph.fromWithin(node).map(({ to }) => to)))
+  const pairs = (holds: (first: Node, second: Node) => boolean): boolean[][] =>
+    nodes.map((first) => nodes.map((second) => holds(first, second)))
   return {
     tools: nodes.map((node, i) => {
-      const { required, must, shown, about } = keys[i] as Keys
-      const needed = required.filter(([field]) => must.has(field)).map(([, kind]) => kind)
+      const { required, must, shown, about } = itemAt(keys, i)
+      const all = required.map(([, kind]) => kind)
+      const isLook = node.tool.annotations.readOnly
       return {
         node,
-        required: required.map(([, kind]) => bit(kind)),
-        must: bits(needed),
+        isChange: !isLook,
+        required: all.map(bit),
+        must: bits(required.flatMap(([field, kind]) => (must.has(field) ? [kind] : []))),
         shown: bits(shown),
-        settles: bits(required.map(([, kind]) => kind)) | bit(about),
-        isSearch: node.tool.annotations.readOnly && about === undefined,
+        settles: bits(all) | bit(about),
+        isSearch: isLook && about === undefined,
       }
     }),
-    leads: followers.map((next) => nodes.map((node) => next.has(node))),
+    leads: nodes.map((node) => {
+      const next = new Set(graph.fromWithin(node).map(({ to }) => to))
+      return nodes.map((other) => next.has(other))
+    }),
+    follows: pairs((first, second) => isPurposeful([first, second])),
+    ends: pairs((first, second) => endsWithCheck([first, second])),
   }
 }
 
@@ -197,47 +188,47 @@ function toolMap(environment: SpokenEnvironment, graph: ToolGraph): ToolMap {
  * still be of use: a call takes the thing of its kind that was taken last, and otherwise one from the nearest result.
  * @param begun  the first tool, if it is settled
  */
-function visitPaths(
-  { tools, leads }: ToolMap,
+function visitChains(
+  { tools, leads, follows, ends }: ToolMap,
   begun: Node | undefined,
   longest: number,
-  visit: (nodes: readonly Node[]) => void,
+  visit: (chain: GrowingChain) => void,
 ): void {
   const path: number[] = []
-  function longer(settled: number, seen: number, roots: number, changed: Node | undefined): void {
-    for (const [at, tool] of tools.entries()) {
-      const { node, must, shown } = tool
+  function longer(chain: GrowingChain, settled: number, seen: number, roots: number, changed: number): void {
+    const isLast = path.length === longest - 1
+    for (const [at, { node, isChange, must, shown, settles }] of tools.entries()) {
       if ((must & ~seen) !== 0 || path.includes(at) || (path.length === 0 && begun && node !== begun)) continue
       const isRoot = path.length > 0 && !path.some((i) => leads[i]?.[at])
       if (isRoot && (roots === ROOTS || must !== 0 || (shown & ~seen) === 0)) continue
-      const changes = !node.tool.annotations.readOnly
-      if (changes && changed && !isPurposeful([changed, node])) continue
+      if (changed >= 0 && isChange && !follows[changed]?.[at]) continue
+      if (changed >= 0 && isLast && !ends[changed]?.[at]) continue
       path.push(at)
-      const all = settled | tool.settles
-      if (path.every((_, place) => isOfUse(path, place, all, tools))) {
-        visit(path.map((i) => itemAt(tools, i).node))
-        if (path.length < longest) longer(all, seen | shown, roots + (isRoot ? 1 : 0), changes ? node : changed)
+      const all = settled | settles
+      const next = path.every((_, place) => isOfUse(path, place, all, tools)) ? withCall(chain, node) : undefined
+      if (next) {
+        visit(next)
+        if (!isLast) longer(next, all, seen | shown, roots + (isRoot ? 1 : 0), isChange ? at : changed)
       }
       path.pop()
     }
   }
-  longer(0, 0, 0, undefined)
+  longer(NO_CALLS, 0, 0, 0, -1)
 }
 
 /** Whether something was taken out of the result of a search, or can still be. */
 function isOfUse(path: readonly number[], place: number, settled: number, tools: readonly MappedTool[]): boolean {
-  const search = tools[path[place] as number] as MappedTool
+  const search = itemAt(tools, itemAt(path, place))
   if (!search.isSearch || place === path.length - 1) return true
   let before = 0
-  for (let i = 0; i < place; i++) before |= (tools[path[i] as number] as MappedTool).settles
+  for (let i = 0; i < place; i++) before |= itemAt(tools, itemAt(path, i)).settles
   let later = 0
   let known = before
   for (let i = place + 1; i < path.length; i++) {
-    const { required, settles, shown } = tools[path[i] as number] as MappedTool
+    const { required, settles, shown } = itemAt(tools, itemAt(path, i))
     // The second key of a kind, such as the account that money goes to, is of another thing.
-    const isTaken = (kind: number, nth: number): boolean =>
-      ((kind & known) === 0 || required.indexOf(kind) < nth) && (kind & later) === 0 && (kind & search.shown) !== 0
-    if (required.some(isTaken)) return true
+    for (const [nth, kind] of required.entries())
+      if (((kind & known) === 0 || required.indexOf(kind) < nth) && (kind & ~later & search.shown) !== 0) return true
     known |= settles
     later |= shown
   }

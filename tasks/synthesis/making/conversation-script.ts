@@ -4,15 +4,13 @@ import type { Information, Recovery } from '../../dataset/example.js'
 import type { Profile } from '../../dataset/profile.js'
 import { itemAt, lastOf } from '../item-at.js'
 import { canLeaveOut } from '../wording/request-clause.js'
+import { isAskedAtOnce } from './asked-together.js'
 import { hasDetails, isWhole, partsOf, type Shape } from './conversation-shape.js'
-import type { RuledStep } from './domain-rule-case.js'
+import { entitiesTaken } from './entities-shown.js'
 import { type FailedCall, failingVariant, playUpTo } from './failed-call.js'
-import { isAskedAtOnce } from './in-one-breath.js'
-import { isHasty, isKnownInTime } from './known-in-time.js'
-import { canBeStated, type Parts, type StatedStep, tellReferences } from './state-references.js'
-import type { Open } from './step.js'
-import type { Taken } from './taken.js'
-import type { Undoing } from './undoing.js'
+import { isHasty, isKnownInTime } from './known-before.js'
+import { canBeStated, tellReferences } from './state-references.js'
+import type { ExecutedChain, Open, Parts, Reversal, RuledStep, StatedStep } from './step.js'
 import { isPreparedBy } from './wiring.js'
 
 /** Purpose of one user turn, and the steps of the ground truth that the assistant takes in it. */
@@ -55,7 +53,7 @@ export interface Script {
  * @returns `null` when the steps do not carry a conversation of this shape
  */
 export function scriptConversation(
-  { steps: walked, open, undoings }: Taken,
+  { steps: walked, open, reversals }: ExecutedChain,
   { requests, information, recovery }: Shape,
   profile: Profile,
   random: SeededRandom,
@@ -64,10 +62,10 @@ export function scriptConversation(
   const isNatural = profile.speech === 'natural'
   const hearing = { stated: isNatural, inTime: isNatural }
   const fits = (parts: Parts): boolean => {
-    const isAtOnce = ({ earlier, later }: Undoing): boolean =>
+    const isAtOnce = ({ earlier, later }: Reversal): boolean =>
       parts.some((part) => part.includes(earlier) && part.includes(later))
     if (isNatural && parts.some((part) => isHasty(walked, part))) return false
-    return !undoings.some(isAtOnce) && (!isNatural || canBeStated(walked, parts, hearing))
+    return !reversals.some(isAtOnce) && (!isNatural || canBeStated(walked, parts, hearing))
   }
   const parts = isNatural
     ? partitionOf(partsOf(walked, { requests, information }).filter(fits), random)
@@ -218,13 +216,13 @@ function otherToolFirst({ steps, open }: Material, turns: readonly Turn[]): Turn
   return null
 }
 
-/** Whether the first call makes true what the second needs, and is about nothing that the second does not say. */
+/** Whether the first call makes true what the second needs, and is about no thing that the second does not say. */
 function isSetUpBy(first: StatedStep, second: StatedStep): boolean {
-  const known = Object.values(second.args)
+  const known = entitiesTaken(second).map(({ key }) => key)
   return (
     !first.tool.annotations.readOnly &&
     isPreparedBy(first, second) &&
-    Object.values(first.args).every((value) => known.includes(value))
+    entitiesTaken(first).every(({ key }) => known.includes(key))
   )
 }
 

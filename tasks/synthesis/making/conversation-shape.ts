@@ -2,11 +2,12 @@ import { z } from 'zod'
 import { hasEffect, isOptional, meaningOf, type ToolDefinition } from '../../../servers/kernel/index.js'
 import { kindsGiven, lookedUp, type Node } from '../graph.js'
 import { itemAt, lastOf } from '../item-at.js'
+import { oncePer } from '../once-per.js'
 import { canLeaveOut } from '../wording/request-clause.js'
 import { ACT } from './failed-call.js'
 import type { TaskPlan } from './plan.js'
 import type { Chain } from './split.js'
-import type { Parts } from './state-references.js'
+import type { Parts } from './step.js'
 import { isPreparedBy } from './wiring.js'
 
 /** Kind of conversation that is wanted. */
@@ -23,10 +24,10 @@ export function canCarry(chain: Chain, { requests, information, recovery }: Shap
   const ends = requests === 1 ? chain.slice(-1) : chain
   const open = requests === 1 ? chain.filter((_, i) => !isTakenUp(chain, i)) : chain
   if (information === 'missing' && !open.some((node) => hasValueToSay(node, chain))) return false
-  if (recovery === 'corrected') return ends.some((node) => valuesOf(node).some((value) => value !== 'other'))
+  if (recovery === 'corrected') return ends.some(({ tool }) => valuesIn(tool).some((value) => value !== 'other'))
   if (recovery === 'other-tool') return chain.some((node, i) => i > 0 && isSetUp(chain[i - 1] as Node, node))
   const last = lastOf(chain)
-  return recovery !== 'gave-up' || (!hasEffect(last, 'adds') && valuesOf(last).includes('number'))
+  return recovery !== 'gave-up' || (!hasEffect(last, 'adds') && valuesIn(last.tool).includes('number'))
 }
 
 /** Returns whether a call that a failure is wanted of can fail in a state, when a chain is asked for in these turns. */
@@ -56,11 +57,13 @@ interface Failures {
   setsUp(first: Node, second: Node): boolean
 }
 
-/** Whether a call makes true what the next one needs, and is about nothing that the next one does not say. */
+/** Whether a call makes true what the next one needs, and is about no thing that the next one does not say. */
 const isSetUp = (first: Node, second: Node): boolean =>
   !first.tool.annotations.readOnly &&
   isPreparedBy(first, second) &&
-  Object.keys(first.tool.input.shape).every((field) => field in second.tool.input.shape)
+  Object.entries(first.tool.input.shape).every(
+    ([field, schema]) => field in second.tool.input.shape || meaningOf(schema).entity === undefined,
+  )
 
 /**
  * Returns the ways to ask for the tools of a chain in `requests` turns. Where only a goal is named at first, that turn is for one thing.
@@ -154,40 +157,30 @@ export function isWhole({ input, annotations }: ToolDefinition, given: readonly 
   return given.every((other) => other === field) || (kindOf(schema) === 'other' && !meaningOf(schema).common)
 }
 
-const leftOut = new WeakMap<Node['tool'], readonly string[]>()
-
 /** Arguments that a tool needs and that some clause of it leaves out such that the rest is still a request. */
-export function fieldsToLeaveOut(node: Node): readonly string[] {
-  const { tool } = node
-  let fields = leftOut.get(tool)
-  if (!fields) {
+export const fieldsToLeaveOut = ({ environment, tool }: Node): readonly string[] => leftOutIn(environment)(tool)
+
+const leftOutIn = oncePer((environment: Node['environment']) =>
+  oncePer((tool: Node['tool']): readonly string[] => {
     const all = Object.keys(tool.input.shape)
     const needed = all.filter((field) => !isOptional(itemAt(tool.input.shape, field)))
     const optional = all.filter((field) => !needed.includes(field))
-    fields = needed.filter((field) => {
+    return needed.filter((field) => {
       // Which of the others are given is drawn later.
       const given = [needed, all, ...optional.map((other) => [...needed, other])]
-      return !isWhole(tool, all, field) && given.some((some) => canLeaveOut(node, some, field))
+      return !isWhole(tool, all, field) && given.some((some) => canLeaveOut({ environment, tool }, some, field))
     })
-    leftOut.set(tool, fields)
-  }
-  return fields
-}
+  }),
+)
 
 /** An argument that is a value and no thing, by what people get wrong in it: how much, when or which of several. Texts are not mistaken for others. */
 type Value = 'number' | 'choice' | 'moment' | 'other'
 
-const known = new WeakMap<Node['tool'], readonly Value[]>()
-
-function valuesOf({ tool }: Node): readonly Value[] {
-  let values = known.get(tool)
-  if (!values) {
-    const fields = Object.values(tool.input.shape).filter((schema) => meaningOf(schema).entity === undefined)
-    values = fields.map(kindOf)
-    known.set(tool, values)
-  }
-  return values
-}
+const valuesIn = oncePer((tool: Node['tool']): readonly Value[] =>
+  Object.values(tool.input.shape)
+    .filter((schema) => meaningOf(schema).entity === undefined)
+    .map(kindOf),
+)
 
 function kindOf(schema: z.ZodType): Value {
   if (schema instanceof z.ZodOptional) return kindOf(schema.unwrap() as z.ZodType)

@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import { type EntityOccurrence, entitiesIn, type ToolDefinition } from '../../../servers/kernel/index.js'
+import { oncePerName } from '../once-per.js'
 
 type Values = Readonly<Record<string, unknown>>
 
@@ -9,39 +10,56 @@ interface Shown {
   readonly output: Values
 }
 
-/** Arguments and results are never changed, and looked at dozens of times while a chain is walked: searching them again took an eighth of the time. */
-const taken = new WeakMap<Values, readonly EntityOccurrence[]>()
-const shown = new WeakMap<Values, readonly EntityOccurrence[]>()
-const listed = new WeakMap<Values, ReadonlySet<string>>()
+// Arguments and results never change, and a walk looks at them dozens of times.
+
+const takenBy = oncePerName((args: Values, tool: ToolDefinition) => entitiesIn(tool.input, args))
+const shownIn = oncePerName((output: Values, tool: ToolDefinition) => entitiesIn(tool.output, output))
+const listedIn = oncePerName((output: Values, tool: ToolDefinition): ReadonlySet<string> => {
+  const lists = Object.entries(tool.output.shape).filter(([field]) => Array.isArray(output[field]))
+  const found = lists.flatMap(([field, schema]) => entitiesIn(schema as z.ZodType, output[field]))
+  return new Set(found.map(({ entity }) => entity))
+})
 
 /** The entities that a call is given, in the order of its arguments' declarations. */
-export function entitiesTaken({ tool, args }: { readonly tool: ToolDefinition; readonly args: Values }) {
-  let found = taken.get(args)
-  if (!found) {
-    found = entitiesIn(tool.input, args)
-    taken.set(args, found)
-  }
-  return found
-}
+export const entitiesTaken = ({
+  tool,
+  args,
+}: {
+  readonly tool: ToolDefinition
+  readonly args: Values
+}): readonly EntityOccurrence[] => takenBy(args, tool)
 
 /** The entities that the result of a call shows, in reading order. */
-export function entitiesShown({ tool, output }: Shown): readonly EntityOccurrence[] {
-  let found = shown.get(output)
-  if (!found) {
-    found = entitiesIn(tool.output, output)
-    shown.set(output, found)
-  }
-  return found
-}
+export const entitiesShown = ({ tool, output }: Shown): readonly EntityOccurrence[] => shownIn(output, tool)
 
 /** Kinds of the entities in the lists at the top of a result. */
-export function kindsListed({ tool, output }: Shown): ReadonlySet<string> {
-  let kinds = listed.get(output)
-  if (!kinds) {
-    const lists = Object.entries(tool.output.shape).filter(([field]) => Array.isArray(output[field]))
-    const found = lists.flatMap(([field, schema]) => entitiesIn(schema as z.ZodType, output[field]))
-    kinds = new Set(found.map(({ entity }) => entity))
-    listed.set(output, kinds)
+export const kindsListed = ({ tool, output }: Shown): ReadonlySet<string> => listedIn(output, tool)
+
+/** The entities of one kind that a result shows, each once, and their keys. */
+interface OfKind {
+  readonly entities: readonly EntityOccurrence[]
+  readonly keys: readonly string[]
+}
+
+const NOTHING: OfKind = { entities: [], keys: [] }
+
+const kindsIn = oncePerName((output: Values, tool: ToolDefinition): ReadonlyMap<string, OfKind> => {
+  const kinds = new Map<string, { entities: EntityOccurrence[]; keys: string[] }>()
+  for (const found of shownIn(output, tool)) {
+    const kind = kinds.get(found.entity) ?? { entities: [], keys: [] }
+    kinds.set(found.entity, kind)
+    if (kind.keys.includes(found.key)) continue
+    kind.entities.push(found)
+    kind.keys.push(found.key)
   }
   return kinds
-}
+})
+
+const ofKind = ({ tool, output }: Shown, entity: string): OfKind => kindsIn(output, tool).get(entity) ?? NOTHING
+
+/** The entities of one kind that the result of a call shows, in reading order, each once. */
+export const entitiesOfKind = (shown: Shown, entity: string): readonly EntityOccurrence[] =>
+  ofKind(shown, entity).entities
+
+/** The keys of these entities. */
+export const keysShown = (shown: Shown, entity: string): readonly string[] => ofKind(shown, entity).keys

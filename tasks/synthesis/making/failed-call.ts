@@ -1,17 +1,11 @@
 import type { z } from 'zod'
 import type { Json, JsonObject } from '../../../rollout/reward/index.js'
-import {
-  type Environment,
-  hasEffect,
-  meaningOf,
-  type SeededRandom,
-  type Session,
-} from '../../../servers/kernel/index.js'
+import { hasEffect, meaningOf, type SeededRandom, type Session } from '../../../servers/kernel/index.js'
 import { itemAt } from '../item-at.js'
+import { oncePer } from '../once-per.js'
 import { isChoice } from '../wording/field-words.js'
 import { isDate, isTime } from '../wording/value-words.js'
-import type { StatedStep } from './state-references.js'
-import type { Open } from './step.js'
+import type { Open, StatedStep } from './step.js'
 import { TODAY } from './today.js'
 
 /** A call that fails in the conversation, before it is made good or given up. */
@@ -70,10 +64,13 @@ export function failingVariant({ steps, open, random }: Course, index: number, a
     )
   })
   if (free.length === 0) return null
+  const earlier = steps.slice(0, index)
   for (const field of random.shuffle(free)) {
+    const tried = new Set<Json>([itemAt(step.args, field)])
     for (const value of wrongValues(itemAt(step.args, field), session, step, field, random)) {
-      const earlier = steps.slice(0, index)
-      if (value === step.args[field] || isNotOffered(value, field, earlier)) continue
+      if (tried.has(value)) continue
+      tried.add(value)
+      if (isNotOffered(value, field, earlier)) continue
       // Who has looked for something up to 140 does not bid 500 for it.
       if (typeof value === 'number' && Number.isFinite(most) && value > most) continue
       const args = { ...step.args, [field]: value }
@@ -173,12 +170,7 @@ export function playUpTo(
   count: number,
   open: Open,
 ): Open {
-  const sessions = new Map<Environment, Session>()
-  const sessionOf: Open = (environment) => {
-    const session = sessions.get(environment) ?? open(environment)
-    sessions.set(environment, session)
-    return session
-  }
+  const sessionOf = oncePer(open)
   for (const { environment, tool, args } of steps.slice(0, count)) sessionOf(environment).call(tool.name, args)
   return sessionOf
 }

@@ -1,7 +1,8 @@
 import { type Node, nodeName } from '../graph.js'
+import { oncePer } from '../once-per.js'
 import type { ChainIndex, ChainQuery, WiredChain } from './chain-index.js'
 import { canCarry, partsOf, type Shape } from './conversation-shape.js'
-import type { Parts } from './state-references.js'
+import type { Parts } from './step.js'
 import { canBeAskedInTurns } from './wiring.js'
 
 /** A chain that can carry a conversation of a shape, as far as its tools show. */
@@ -16,12 +17,11 @@ export interface FittingChains {
   through(node: Node): readonly FittingChain[]
 }
 
-const lists = new WeakMap<ChainIndex, Map<string, FittingChains>>()
+const lists = oncePer((_: ChainIndex) => new Map<string, FittingChains>())
 
 /** Returns the chains of an index that can carry conversations of a shape. They are listed once per process. */
 export function fittingChains(index: ChainIndex, query: ChainQuery, shape: Shape): FittingChains {
-  const known = lists.get(index) ?? new Map<string, FittingChains>()
-  lists.set(index, known)
+  const known = lists(index)
   const { length, split, crossing } = query
   const { requests, information, recovery } = shape
   const name = [length, split, crossing, requests, information, recovery].join(' ')

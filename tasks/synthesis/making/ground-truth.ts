@@ -3,7 +3,7 @@ import { factsToState, type Json } from '../../../rollout/reward/index.js'
 import { dependencyGraph } from '../../../servers/kernel/index.js'
 import { itemAt } from '../item-at.js'
 import type { Script } from './conversation-script.js'
-import type { StatedStep } from './state-references.js'
+import type { StatedStep } from './step.js'
 import type { Worded } from './word-conversation.js'
 
 /**

@@ -4,8 +4,7 @@ import { answerWords } from '../../dataset/answer-words.js'
 import { domainRulesProblem } from '../../dataset/domain-rules-kept.js'
 import type { Example } from '../../dataset/example.js'
 import type { Node, ToolGraph } from '../graph.js'
-import { belongsTogether } from './belonging.js'
-import { isOneErrand } from './errand.js'
+import { belongsTogether } from './contradictions.js'
 import {
   argumentsAreTraceable,
   type Candidate,
@@ -13,11 +12,12 @@ import {
   everyCallIsNeeded,
   referencesAreUnderstood,
   replays,
-} from './filters.js'
-import { lookUpsAreWorthIt } from './looks.js'
+} from './conversation-checks.js'
+import { lookUpsAreWorthIt } from './look-ups.js'
+import { hasOnePurpose } from './one-purpose.js'
+import { hasNoOtherUse, isIdle, leadsOnlyBack, reversalsIn } from './reversals.js'
 import type { Chain } from './split.js'
 import type { Open, Step } from './step.js'
-import { hasNoOtherUse, isIdle, leadsOnlyBack, undoingsIn } from './undoing.js'
 
 /** A chain that was executed. */
 export interface Walked {
@@ -80,7 +80,7 @@ const FAILURES = [
     name: 'no_rule',
     protects: 'A domain rule applies to exactly one call of the task.',
     cost: 'several replays',
-    raisedBy: 'domain-rule-case.ts',
+    raisedBy: 'domain-rules.ts',
     drops: 'a payment of 20, where the rule is about payments above 400',
     keeps: 'a payment of 450',
   },
@@ -104,7 +104,7 @@ const FAILURES = [
     name: 'no_question',
     protects: 'The assistant asks for the missing value in words that name the value.',
     cost: 'none',
-    raisedBy: 'questions-due.ts',
+    raisedBy: 'required-questions.ts',
     drops: '"What do you want?" for a missing amount',
     keeps: '"How much should it be?"',
   },
@@ -112,7 +112,7 @@ const FAILURES = [
     name: 'few_tools',
     protects: 'The number of offered tools does not reveal that some are hidden.',
     cost: 'none',
-    raisedBy: 'draw-toolset.ts',
+    raisedBy: 'toolset.ts',
     drops: 'two tools on offer of an environment with ten',
     keeps: 'six tools on offer',
   },
@@ -120,7 +120,7 @@ const FAILURES = [
     name: 'one_name',
     protects: 'No two tools of a toolset have the same name.',
     cost: 'none',
-    raisedBy: 'clarification.ts',
+    raisedBy: 'missing-value.ts',
     drops: '`list_orders` of two environments in one toolset',
     keeps: '`list_orders` and `list_food_orders`',
   },
@@ -148,7 +148,7 @@ export const OF_CALLS = [
     name: 'errand',
     protects: 'One reason fits all calls: they concern the same entity, or a call uses the result of another.',
     cost: 'a comparison',
-    objects: ({ steps }) => !isOneErrand(steps),
+    objects: ({ steps }) => !hasOnePurpose(steps),
     drops: 'freeze one card and change the limit of another one',
     keeps: 'freeze a card and change the limit of the same card',
   },
@@ -181,7 +181,7 @@ export const OF_CALLS = [
     protects: 'No call reverses an earlier one, unless its tool has no other use.',
     cost: 'a replay',
     objects: ({ chain, steps, open, graph }) =>
-      !undoingsIn(steps, open).every(
+      !reversalsIn(steps, open).every(
         ({ earlier, later }) => hasNoOtherUse(steps[later] as Step) || leadsOnlyBack(chain[earlier] as Node, graph),
       ),
     drops: 'create an event and cancel this event',

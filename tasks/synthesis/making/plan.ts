@@ -1,6 +1,7 @@
 import type { SeededRandom } from '../../../servers/kernel/index.js'
 import type { DomainRuleRole, Information, Recovery } from '../../dataset/example.js'
 import { type Kind, type Profile, RECOVERY_SHARES, type Split } from '../../dataset/profile.js'
+import { itemAt } from '../item-at.js'
 
 /** Missing part of a clarification task: a value, all tools, the last tool, or the last tool until the user brings it. */
 export type Missing = 'value' | 'tools' | 'last-tool' | 'brought-tool'
@@ -157,8 +158,9 @@ function multiTurnPlans(
   // Who is told of a rule has said everything, and nothing else goes wrong.
   const free = random.shuffle([...lengths.keys()].filter(isFree))
   const failing = free.splice(0, Math.min(free.length, Math.round(count * profile.recovery)))
-  const recoveries = dealt(RECOVERY_SHARES, failing.length, random)
-  const recovery = new Map(failing.map((i, nth) => [i, recoveries[nth] as Recovery]))
+  const recovery = new Map(
+    withSetUp(failing, (i) => (lengths[i] ?? 0) >= LEAST_WITH_SET_UP, dealt(RECOVERY_SHARES, failing.length, random)),
+  )
   const plain = free.filter((i) => rules[i] === undefined && (lengths[i] ?? 0) <= MOST_CROSSING)
   const crossing = new Set(plain.slice(0, Math.round(count * profile.crossEnvironment)))
   // Who learns what is wrong has said everything before: both would be more turns than there are.
@@ -179,6 +181,21 @@ function multiTurnPlans(
     profile,
     random,
   )
+}
+
+/** Calls of a chain in which one call has to come before another that fails without it: mostly the thing is looked up first. */
+const LEAST_WITH_SET_UP = 3
+
+/** Pairs plans with recoveries, so that another tool comes first in plans that are long enough for it, as long as there are any. */
+function withSetUp(
+  plans: readonly number[],
+  isLong: (plan: number) => boolean,
+  recoveries: readonly Recovery[],
+): (readonly [number, Recovery])[] {
+  const ordered = [...plans.filter(isLong), ...plans.filter((plan) => !isLong(plan))]
+  const setUp = recoveries.filter((recovery) => recovery === 'other-tool')
+  const others = recoveries.filter((recovery) => recovery !== 'other-tool')
+  return [...setUp, ...others].map((recovery, i) => [itemAt(ordered, i), recovery])
 }
 
 /** How much rather a conversation of so many calls has a third user turn, from two: who wants more takes more turns. */

@@ -7,8 +7,9 @@ import {
 } from '../../../servers/kernel/index.js'
 import { elementOf } from '../../../servers/kernel/tool-graph.js'
 import { itemAt } from '../item-at.js'
+import { oncePer } from '../once-per.js'
 import type { Way } from '../way.js'
-import { entitiesShown } from './entities-shown.js'
+import { entitiesOfKind, entitiesShown } from './entities-shown.js'
 
 /** One earlier result, as references look at it. */
 export interface Result {
@@ -18,32 +19,28 @@ export interface Result {
   readonly output: Readonly<Record<string, unknown>>
 }
 
-/** The entities of one kind in a result, in reading order, each once. */
-function ofKind(result: Result, entity: string): EntityOccurrence[] {
-  const seen = new Set<string>()
-  return entitiesShown(result).filter((found) => {
-    if (found.entity !== entity || seen.has(found.key)) return false
-    seen.add(found.key)
-    return true
-  })
-}
-
-/** Fields by which people tell things apart: the cheapest, the nearest, the one with the most likes. Nobody says "the shop with the latest opening time". */
-const COMPARED =
-  /^(price|total|cost|fare|fee|basic|standard|flex|amount|megabytes|bytes|metres|km|rating|stars|date|start|departs|arrives|placed|modified|due|likes|bids|followers|seats)$/
-
-/** Nobody looks around and means the farthest, the dearest, or the one that others like least. */
-const FAR = /^(metres|km|price|fare|basic|standard|flex)$/
-const DISLIKED = /^(rating|stars)$/
-
 /**
  * Returns every way to mean `key` of kind `entity` by `result`.
  * @param trueLabel  the entity's label in the environment. A result may show several entities next to one name, which is only
  *   that of one of them
  */
-export function waysToRefer(result: Result, entity: string, key: string, trueLabel: unknown): Way[] {
-  const found = ofKind(result, entity)
-  const { noun, label } = result.environment.entities[entity] ?? { noun: entity.replaceAll('_', ' ') }
+export function waysToRefer(result: Result, entity: string, key: string, trueLabel: unknown): readonly Way[] {
+  const known = waysIn(result)
+  const name = `${entity} ${key} ${trueLabel}`
+  let ways = known.get(name)
+  if (!ways) {
+    ways = findWays(result, entity, key, trueLabel)
+    known.set(name, ways)
+  }
+  return ways
+}
+
+const waysIn = oncePer((_: Result) => new Map<string, readonly Way[]>())
+
+function findWays(result: Result, entity: string, key: string, trueLabel: unknown): Way[] {
+  const found = entitiesOfKind(result, entity)
+  const spec = result.environment.entities[entity]
+  const { noun, label, compared = {} } = spec ?? { noun: entity.replaceAll('_', ' ') }
   const at = found.findIndex((occurrence) => occurrence.key === key)
   if (at < 0) return []
   const isList = isOneList(result, found)
@@ -62,8 +59,9 @@ export function waysToRefer(result: Result, entity: string, key: string, trueLab
     ways.push({ how: 'label', noun, label: named })
   if (found.length === 1 || !isList || goesOn || !isOwn(result, itemAt(found, at))) return ways
   for (const [field, value] of Object.entries(itemAt(found, at).within)) {
+    const most = compared[field]
     if (
-      !COMPARED.test(field) ||
+      most === undefined ||
       !isOrdered(value) ||
       field === label ||
       found.some(({ within }) => typeof within[field] !== typeof value) ||
@@ -71,9 +69,9 @@ export function waysToRefer(result: Result, entity: string, key: string, trueLab
     )
       continue
     const others = found.filter((_, i) => i !== at).map(({ within }) => within[field] as number | string)
-    if (!DISLIKED.test(field) && others.every((other) => other > value))
+    if (most !== 'highest' && others.every((other) => other > value))
       ways.push({ how: 'extreme', noun, field, most: 'lowest' })
-    if (!FAR.test(field) && others.every((other) => other < value))
+    if (most !== 'lowest' && others.every((other) => other < value))
       ways.push({ how: 'extreme', noun, field, most: 'highest' })
   }
   return ways

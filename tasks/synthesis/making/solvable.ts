@@ -3,8 +3,8 @@ import type { Json, JsonObject } from '../../../rollout/reward/index.js'
 import { meaningOf, type SeededRandom, type Session, type SpokenEnvironment } from '../../../servers/kernel/index.js'
 import type { Node } from '../graph.js'
 import { itemAt, valueAt } from '../item-at.js'
+import { changesBetween } from './reversals.js'
 import type { Open, Step } from './step.js'
-import { changesBetween } from './undoing.js'
 
 /** Draws of arguments for one tool on offer. */
 const TRIES = 6

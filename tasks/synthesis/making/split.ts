@@ -9,6 +9,7 @@ export type Chain = readonly Node[]
 /** The paper’s chains have two to five tools (section 3.2). */
 export const SHORTEST = 2
 export const LONGEST = 5
+export const CHAIN_LENGTHS = [2, 3, 4, 5] as const
 
 /** Shortest run of tools that counts as a separate chain when splits are kept apart. */
 const MIN_PART = 2

@@ -2,6 +2,8 @@ import { LRUCache } from 'lru-cache'
 import type { JsonObject } from '../../../rollout/reward/index.js'
 import { deriveSeed, type SeededRandom, type SeedStateCache, seededRandom } from '../../../servers/kernel/index.js'
 import { type Node, nodeName } from '../graph.js'
+import { itemAt } from '../item-at.js'
+import { oncePer, oncePerName } from '../once-per.js'
 import { accepts, keysIn } from './arguments.js'
 import { failingVariant } from './failed-call.js'
 import type { Chain } from './split.js'
@@ -29,16 +31,19 @@ export interface StateIndex {
   canCarry(chain: Chain, wiring: Wiring | undefined): boolean
 }
 
-const indexes = new WeakMap<SeedStateCache, LRUCache<number, StateIndex>>()
+const indexesOf = oncePer((_: SeedStateCache) => new LRUCache<number, StateIndex>({ max: SEEDS_KEPT }))
 
 /** Returns the index of an environment seed. Its answers are found when they are asked for, and kept. */
 export function stateIndex(environmentSeed: number, seedStates: SeedStateCache): StateIndex {
-  const known = indexes.get(seedStates) ?? new LRUCache<number, StateIndex>({ max: SEEDS_KEPT })
-  indexes.set(seedStates, known)
+  const known = indexesOf(seedStates)
   const index = known.get(environmentSeed) ?? createStateIndex(environmentSeed, seedStates)
   known.set(environmentSeed, index)
   return index
 }
+
+/** Arguments that another tool takes too. */
+const sharedWith = ({ tool }: Node, args: JsonObject): JsonObject =>
+  Object.fromEntries(Object.entries(args).filter(([field]) => field in tool.input.shape))
 
 const definedIn = (args: Readonly<Record<string, unknown>>): JsonObject =>
   Object.fromEntries(Object.entries(args).filter(([, value]) => value !== undefined)) as JsonObject
@@ -57,28 +62,40 @@ function createStateIndex(environmentSeed: number, seedStates: SeedStateCache): 
   }
   const some = (times: number, draw: () => boolean): boolean => Array.from({ length: times }).some(draw)
 
-  const isPossible = (node: Node): boolean =>
+  const isPossible = oncePer((node: Node): boolean =>
     answer(['possible', nodeName(node)], (random) => {
       const session = open(node.environment)
       return some(DRAWS, () => session.sampleArguments(node.tool, random, {}) !== null)
-    })
+    }),
+  )
 
   /** Makes a call with drawn arguments in a fresh session. */
   function called(node: Node, random: SeededRandom): Step | undefined {
-    const session = open(node.environment)
-    const args = session.sampleArguments(node.tool, random, {})
-    const given = definedIn(args ?? {})
-    const result = args ? session.call(node.tool.name, given) : undefined
-    return result?.ok ? { ...node, args: given, output: result.output as JsonObject, bindings: [] } : undefined
+    const args = open(node.environment).sampleArguments(node.tool, random, {})
+    return args ? resultsOf(node)(JSON.stringify(definedIn(args))) : undefined
   }
 
-  const canFail = (node: Node, again: boolean): boolean =>
+  /** Results of a tool in fresh sessions by the arguments: some samplers draw the same ones again and again. */
+  const resultsOf = oncePer((node: Node) => {
+    const known = new Map<string, Step | undefined>()
+    return (written: string): Step | undefined => {
+      if (!known.has(written)) {
+        const args = JSON.parse(written) as JsonObject
+        const result = open(node.environment).call(node.tool.name, args)
+        known.set(written, result.ok ? { ...node, args, output: result.output as JsonObject, bindings: [] } : undefined)
+      }
+      return known.get(written)
+    }
+  })
+
+  const canFail = oncePerName((node: Node, again: boolean): boolean =>
     answer(['fails', nodeName(node), String(again)], (random) =>
       some(CALLS, () => {
         const step = called(node, random)
         return step !== undefined && failingVariant({ steps: [step], open, random }, 0, again) !== null
       }),
-    )
+    ),
+  )
 
   const setsUp = (first: Node, second: Node): boolean =>
     answer(['sets up', nodeName(first), nodeName(second)], (random) =>
@@ -87,7 +104,7 @@ function createStateIndex(environmentSeed: number, seedStates: SeedStateCache): 
         if (!before) return false
         const session = open(first.environment)
         session.call(first.tool.name, before.args)
-        const args = accepts(session, second, random, before.args)
+        const args = accepts(session, second, random, sharedWith(second, before.args))
         return args !== undefined && !open(second.environment).call(second.tool.name, definedIn(args)).ok
       }),
     )
@@ -107,27 +124,29 @@ function createStateIndex(environmentSeed: number, seedStates: SeedStateCache): 
       })
     })
 
+  const isCarried = (chain: Chain, { things, keys }: Pick<Wiring, 'things' | 'keys'>): boolean =>
+    chain.every((node, at) => {
+      if (chain.slice(0, at).some((other) => isPreparedBy(other, node))) return true
+      const isChange = (one: Node): boolean => one.environment === node.environment && !one.tool.annotations.readOnly
+      const isShown = ([field, index]: readonly [string, number]): boolean => {
+        const thing = itemAt(things, index)
+        const { how, source } = thing
+        if (how !== 'found' || source === at || (keys[source] ?? []).length > 0) return true
+        return chain.slice(source, at).some(isChange) || shows(itemAt(chain, source), node, field, entityOf(thing))
+      }
+      return isPossible(node) && (keys[at] ?? []).every(isShown)
+    })
+
+  const carried = new WeakMap<Wiring, boolean>()
   return {
     isPossible,
     canFail,
     setsUp,
-    canCarry: (chain, wiring) =>
-      chain.every((node, at) => {
-        const isPrepared = chain.slice(0, at).some((other) => isPreparedBy(other, node))
-        if (!isPrepared && !isPossible(node)) return false
-        return (wiring?.keys[at] ?? []).every(([field, index]) => {
-          const thing = wiring?.things[index]
-          const source = thing && chain[thing.source]
-          if (isPrepared || thing?.how !== 'found' || !source || thing.source === at) return true
-          if ((wiring?.keys[thing.source] ?? []).length > 0) return true
-          if (
-            chain
-              .slice(thing.source, at)
-              .some((one) => one.environment === node.environment && !one.tool.annotations.readOnly)
-          )
-            return true
-          return shows(source, node, field, entityOf(thing))
-        })
-      }),
+    canCarry(chain, wiring) {
+      if (!wiring) return isCarried(chain, { things: [], keys: [] })
+      const is = carried.get(wiring) ?? isCarried(chain, wiring)
+      carried.set(wiring, is)
+      return is
+    },
   }
 }

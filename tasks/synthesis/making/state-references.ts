@@ -1,19 +1,12 @@
 import { meaningOf, type SeededRandom, speechOf, withChoices } from '../../../servers/kernel/index.js'
 import { itemAt, lastOf } from '../item-at.js'
+import { oncePer, oncePerName } from '../once-per.js'
 import type { Way } from '../way.js'
 import { isPerson } from '../wording/reference-words.js'
-import { entitiesShown, entitiesTaken, kindsListed } from './entities-shown.js'
-import { canAskForSeveral, isAskedAtOnce } from './in-one-breath.js'
-import { isKnownBefore, isSoughtAsOne } from './known-at-once.js'
-import type { Binding, Step } from './step.js'
-
-/** A step whose references are settled: one way for each. */
-export interface StatedStep extends Omit<Step, 'bindings'> {
-  readonly bindings: readonly StatedBinding[]
-}
-
-/** Which steps are asked for in which turn. */
-export type Parts = readonly (readonly number[])[]
+import { canAskForSeveral, isAskedAtOnce } from './asked-together.js'
+import { entitiesShown, entitiesTaken, keysShown, kindsListed } from './entities-shown.js'
+import { isKnownBefore, isSoughtAsOne } from './known-before.js'
+import type { Binding, Parts, StatedBinding, StatedStep, Step } from './step.js'
 
 /** The way in which users learn of results. */
 export interface Hearing {
@@ -23,10 +16,6 @@ export interface Hearing {
   readonly unheard?: boolean
   /** Whether nothing is meant that is only to be found out. */
   readonly inTime: boolean
-}
-
-export interface StatedBinding extends Omit<Binding, 'ways'> {
-  readonly way: Way
 }
 
 /**
@@ -103,16 +92,15 @@ interface Course {
 }
 
 function courseOf(steps: readonly Step[], parts: Parts, hearing: Hearing): Course {
-  let turns = turnsOf.get(parts)
-  if (!turns) {
-    turns = []
-    for (const [turn, part] of parts.entries()) for (const step of part) turns[step] = turn
-    turnsOf.set(parts, turns)
-  }
+  const turns = turnsOf(parts)
   return { steps, hearing, partOf: (step) => turns[step] ?? -1 }
 }
 
-const turnsOf = new WeakMap<Parts, number[]>()
+const turnsOf = oncePer((parts: Parts): readonly number[] => {
+  const turns: number[] = []
+  for (const [turn, part] of parts.entries()) for (const step of part) turns[step] = turn
+  return turns
+})
 
 function fits(
   way: Way,
@@ -168,10 +156,10 @@ function fits(
 }
 
 /** Keys of a kind that a call takes or shows. */
-function keysOf(step: Step, entity: string): Set<string> {
-  const found = [...entitiesTaken(step), ...entitiesShown(step)]
-  return new Set(found.flatMap((occurrence) => (occurrence.entity === entity ? [occurrence.key] : [])))
-}
+const keysOf = oncePerName((step: Step, entity: string): ReadonlySet<string> => {
+  const taken = entitiesTaken(step).flatMap((occurrence) => (occurrence.entity === entity ? [occurrence.key] : []))
+  return new Set([...taken, ...keysShown(step, entity)])
+})
 
 /** Keys beside a label, in what a call shows. */
 function namesakes(step: Step, entity: string, label: string): string[] {

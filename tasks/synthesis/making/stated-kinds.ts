@@ -1,58 +1,37 @@
 import { z } from 'zod'
 import { entityKinds, meaningOf, type SpokenEnvironment } from '../../../servers/kernel/index.js'
 import { kindsGiven, type Node } from '../graph.js'
-
-const stated = new WeakMap<z.ZodType, ReadonlySet<string>>()
-const ofLookUp = new WeakMap<Node['tool'], ReadonlySet<string>>()
-const tellable = new WeakMap<SpokenEnvironment, ReadonlySet<string>>()
+import { oncePer } from '../once-per.js'
 
 /**
  * Returns kinds of things that a person can mean after a call, because the call shows their names or keys that people say. A bare key in
  * a look-up leads to chains that a person cannot ask for. So it counts only where no look-up of the environment names such things.
  * @param spoken  people may say every key
  */
-export function kindsStated(node: Node, spoken: boolean): ReadonlySet<string> {
-  const given = kindsGiven(node)
-  if (spoken || !node.tool.annotations.readOnly) return given
-  let kinds = ofLookUp.get(node.tool)
-  if (!kinds) {
-    const named = namedBy(node)
-    const anywhere = tellableIn(node.environment)
-    kinds = new Set([...given].filter((kind) => named.has(kind) || !anywhere.has(kind)))
-    ofLookUp.set(node.tool, kinds)
-  }
-  return kinds
-}
+export const kindsStated = (node: Node, spoken: boolean): ReadonlySet<string> =>
+  spoken || !node.tool.annotations.readOnly ? kindsGiven(node) : lookedUpIn(node.environment)(node.tool)
 
-/** Kinds that some look-up of the environment names. */
-function tellableIn(environment: SpokenEnvironment): ReadonlySet<string> {
-  let anywhere = tellable.get(environment)
-  if (!anywhere) {
-    const lookUps = environment.tools.filter(({ annotations }) => annotations.readOnly)
-    anywhere = new Set(lookUps.flatMap((tool) => [...namedBy({ environment, tool })]))
-    tellable.set(environment, anywhere)
-  }
-  return anywhere
-}
+const lookedUpIn = oncePer((environment: SpokenEnvironment) => {
+  const lookUps = environment.tools.filter(({ annotations }) => annotations.readOnly)
+  const anywhere = new Set(lookUps.flatMap((tool) => [...namedBy(environment, tool)]))
+  return oncePer((tool: Node['tool']): ReadonlySet<string> => {
+    const named = namedBy(environment, tool)
+    return new Set([...kindsGiven({ environment, tool })].filter((kind) => named.has(kind) || !anywhere.has(kind)))
+  })
+})
 
-function namedBy({ environment, tool }: Node): ReadonlySet<string> {
-  const known = stated.get(tool.output)
-  if (known) return known
-  const kinds = new Set(
-    objectsIn(tool.output).flatMap(({ shape }) =>
-      Object.values(shape).flatMap((field) => {
-        const { entity } = meaningOf(field as z.ZodType)
-        if (entity === undefined) return []
-        const { label, sayable } = environment.entities[entity] ?? {}
-        return sayable || (label !== undefined && label in shape && !namesOther(environment, shape, entity, label))
-          ? [entity]
-          : []
-      }),
-    ),
+function namedBy(environment: SpokenEnvironment, { output }: Node['tool']): ReadonlySet<string> {
+  const named = objectsIn(output).flatMap(({ shape }) =>
+    Object.values(shape).flatMap((field) => {
+      const { entity } = meaningOf(field as z.ZodType)
+      if (entity === undefined) return []
+      const { label, sayable } = environment.entities[entity] ?? {}
+      return sayable || (label !== undefined && label in shape && !namesOther(environment, shape, entity, label))
+        ? [entity]
+        : []
+    }),
   )
-  for (const kind of entityKinds(tool.output)) if (environment.entities[kind]?.sayable) kinds.add(kind)
-  stated.set(tool.output, kinds)
-  return kinds
+  return new Set([...named, ...[...entityKinds(output)].filter((kind) => environment.entities[kind]?.sayable)])
 }
 
 /** Whether the name in a row is that of another thing in it: the first key of a row is whose row it is. */

@@ -1,19 +1,17 @@
 import type { SeededRandom, SpokenEnvironment } from '../../../servers/kernel/index.js'
 import type { Node } from '../graph.js'
-import { itemAt } from '../item-at.js'
+import { oncePerName } from '../once-per.js'
 import { type ChainQuery, chainIndex, type WiredChain } from './chain-index.js'
 import { canCarry, type Shape } from './conversation-shape.js'
 import { type FittingChain, fittingChains } from './fitting-chains.js'
 import { firstObjection, type ObjectionName, OF_CALLS } from './objections.js'
 import { plainChain } from './plain-chain.js'
 import type { TaskPlan } from './plan.js'
+import { reversalsIn } from './reversals.js'
 import { type Chain, chainName, LONGEST, SHORTEST, splitOf } from './split.js'
 import { type StateIndex, stateIndex } from './state-index.js'
-import type { Parts } from './state-references.js'
-import type { Open, Step } from './step.js'
+import type { ExecutedChain, Open, Parts, Step } from './step.js'
 import type { Assignment, Setting, SynthesisContext } from './synthesis-context.js'
-import type { Taken } from './taken.js'
-import { undoingsIn } from './undoing.js'
 import { type WalkOptions, walk } from './walk.js'
 import type { Wiring } from './wiring.js'
 
@@ -38,7 +36,7 @@ export interface Wanted {
 }
 
 /** A chain of the assignment's split, executed in fresh sessions. */
-export function takeSteps(wanted: Wanted, setting: Setting): Taken | ObjectionName {
+export function takeSteps(wanted: Wanted, setting: Setting): ExecutedChain | ObjectionName {
   const { environmentSeed, context, random, tried } = setting
   const { graph, profile, seedStates } = context
   const isNatural = profile.speech === 'natural'
@@ -51,7 +49,7 @@ export function takeSteps(wanted: Wanted, setting: Setting): Taken | ObjectionNa
   const steps = walk(chain, { ...(wiring ? { wiring } : {}), open, profile, random, partings, isEnough })
   if (!steps) return 'no_walk'
   const objection = isNatural ? firstObjection(OF_CALLS, { chain, steps, open, graph }) : undefined
-  return objection ?? { chain, steps, open, undoings: undoingsIn(steps, open) }
+  return objection ?? { chain, steps, open, reversals: reversalsIn(steps, open) }
 }
 
 /** Objections to a chain whatever is said about it. */
@@ -61,8 +59,16 @@ const OF_CHAIN: ReadonlySet<ObjectionName> = new Set(['no_walk', ...OF_CALLS.map
  * Returns the name under which a chain counts as spent after repeated rejections: of the chain alone, or of conversations of one shape.
  * @param by  the objection, unless the name of the shape is wanted
  */
-export const spentName = (chain: string, { information, recovery, missing }: TaskPlan, by?: ObjectionName): string =>
-  by !== undefined && OF_CHAIN.has(by) ? chain : `${chain} ${information} ${recovery} ${missing}`
+export const spentName = (chain: string, plan: TaskPlan, by?: ObjectionName): string =>
+  by !== undefined && OF_CHAIN.has(by) ? chain : `${chain}${shapeName(plan)}`
+
+const shapeName = ({ information, recovery, missing }: TaskPlan): string => ` ${information} ${recovery} ${missing}`
+
+/** Returns the chains that are spent for conversations of a shape. */
+const spentOf = oncePerName(
+  (spent: ReadonlySet<string>, shape: string): ReadonlySet<string> =>
+    new Set([...spent].flatMap((name) => (name.endsWith(shape) ? [name.slice(0, -shape.length)] : []))),
+)
 
 /** A chain, its things and the ways to ask for it; plain speech and requests that no call answers need not all of these. */
 interface Found {
@@ -96,7 +102,8 @@ function chooseChain(
   const others = random.sample(context.graph.nodes.filter(isNear), OTHER_TOOLS)
   const state = stateIndex(environmentSeed, context.seedStates)
   const index = chainIndex(context.graph, context.heldOutEnvironments)
-  const isFresh = ({ name }: WiredChain): boolean => !spent.has(name) && !spent.has(spentName(name, assignment))
+  const spentHere = spentOf(spent, shapeName(assignment))
+  const isFresh = (name: string): boolean => !spent.has(name) && !spentHere.has(name)
   for (const next of anyLength ? lengthsFrom(length) : [length]) {
     const query: ChainQuery = { length: next, split, crossing }
     const fitting = shape && fittingChains(index, query, shape)
@@ -110,7 +117,7 @@ function chooseChain(
     const again = few ? [few] : shape ? [] : through
     for (const [place, list] of [...fresh, ...again].entries()) {
       for (const { name, nodes, wiring, partings: all } of inRandomOrder(list, random)) {
-        const isTaken = tried.has(name) || (place < fresh.length && !isFresh({ name, nodes, wiring }))
+        const isTaken = tried.has(name) || (place < fresh.length && !isFresh(name))
         if (isTaken || !fits(nodes) || !state.canCarry(nodes, wiring)) continue
         const partings = all?.filter((parts) => inState(nodes, parts, state))
         if (partings?.length !== 0) return { nodes, wiring, ...(partings ? { partings } : {}) }
@@ -124,12 +131,12 @@ type Candidate = WiredChain & Partial<Pick<FittingChain, 'partings'>>
 
 /** Yields the items of a list in random order. Few are asked for, so the list is not shuffled as a whole. */
 function* inRandomOrder<T>(items: readonly T[], random: SeededRandom): Generator<T> {
-  const left = [...items]
-  while (left.length > 0) {
-    const at = random.int(0, left.length - 1)
-    const [item, last] = [itemAt(left, at), left.pop()]
-    if (at < left.length && last !== undefined) left[at] = last
-    yield item
+  const moved = new Map<number, T>()
+  const itemIn = (place: number): T => moved.get(place) ?? (items[place] as T)
+  for (let last = items.length - 1; last >= 0; last--) {
+    const at = random.int(0, last)
+    yield itemIn(at)
+    moved.set(at, itemIn(last))
   }
 }
 

@@ -3,14 +3,22 @@ import { meaningOf, type SeededRandom, type Session, type SpokenEnvironment } fr
 import type { Profile } from '../../dataset/profile.js'
 import type { Node } from '../graph.js'
 import { itemAt } from '../item-at.js'
-import { type Arguments, accepts, bindingTo, type Course, canBeMeantNext, drawArguments, keysIn } from './arguments.js'
-import { aboutIn } from './at-odds.js'
-import { isHasty } from './known-in-time.js'
+import {
+  type Arguments,
+  accepts,
+  bindingTo,
+  type Course,
+  canBeMeantNext,
+  drawArguments,
+  keysIn,
+  stepsWithNext,
+} from './arguments.js'
+import { aboutIn } from './contradictions.js'
+import { isHasty } from './known-before.js'
 import { commonValuesIn } from './references.js'
-import { saidBefore } from './said-before.js'
+import { saidBefore } from './repeated-values.js'
 import type { Chain } from './split.js'
-import type { Parts } from './state-references.js'
-import type { Open, Step } from './step.js'
+import type { Open, Parts, Step } from './step.js'
 import { entityOf, isPreparedBy, type Wiring } from './wiring.js'
 
 /** Calls that are tried for a whole chain before it is given up. */
@@ -102,9 +110,13 @@ export function walk(
     const all = [...steps, step]
     const settled = new Map(drawn.settled)
     const about = wiring?.about[steps.length]
-    if (about !== undefined && !settled.has(about)) {
-      const [one] = aboutIn(node.tool, step.output)
-      if (one) settled.set(about, one.key)
+    const [one] = about === undefined ? [] : aboutIn(node.tool, step.output)
+    if (about !== undefined && one) {
+      const table = node.environment.entities[one.entity]?.table ?? ''
+      const key = settled.get(about)
+      // What is moved has another key from then on.
+      const isMoved = key !== undefined && session.db[table]?.has(key) && !after.db[table]?.has(key)
+      if (key === undefined || isMoved) settled.set(about, one.key)
     }
     const left = drawn.partings?.filter((parts) =>
       parts.every(
@@ -167,12 +179,12 @@ export function walk(
   ): boolean {
     if (!first) return accepts(course.session, node, random, bound) !== undefined
     const { field, entity, source, keys } = first
+    const withNext = stepsWithNext(course.steps, node)
     return keys.some((key) => {
       if (Object.values(bound).includes(key)) return false
       const binding = bindingTo({ field, entity, key, source }, node, course)
       const isMeant =
-        at > course.steps.length ||
-        (course.partings?.some((parts) => canBeMeantNext(binding, node, course.steps, parts)) ?? true)
+        at > course.steps.length || (course.partings?.some((parts) => canBeMeantNext(binding, withNext, parts)) ?? true)
       return binding.ways.length > 0 && isMeant && canBeMade(node, at, others, course, { ...bound, [field]: key })
     })
   }

@@ -1,8 +1,15 @@
 import { z } from 'zod'
-import { isOptional, meaningOf, requiredReferences, type ToolDefinition } from '../../../servers/kernel/index.js'
+import {
+  isOptional,
+  meaningOf,
+  requiredReferences,
+  type SpokenEnvironment,
+  type ToolDefinition,
+} from '../../../servers/kernel/index.js'
 import { lookedUp, type Node } from '../graph.js'
 import { itemAt } from '../item-at.js'
-import { canAskForSeveral, commitsTo } from './in-one-breath.js'
+import { oncePer } from '../once-per.js'
+import { canAskForSeveral, commitsTo } from './asked-together.js'
 import { checksOf } from './purpose.js'
 import type { Chain } from './split.js'
 import { kindsStated } from './stated-kinds.js'
@@ -34,26 +41,39 @@ export interface Keys {
   readonly about: string | undefined
 }
 
-const known = new WeakMap<ToolDefinition, Keys>()
+export const keysOf = ({ environment, tool }: Node): Keys => keysIn(environment)(tool)
 
-export function keysOf(node: Node): Keys {
-  const { tool, environment } = node
-  let keys = known.get(tool)
-  if (!keys) {
+const keysIn = oncePer((environment: SpokenEnvironment) =>
+  oncePer((tool: ToolDefinition): Keys => {
+    const node = { environment, tool }
     const kindOf = (entity: string): string => `${environment.name} ${entity}`
     const about = Object.values(tool.output.shape)
       .filter((field) => !isOptional(field as z.ZodType) && !(field instanceof z.ZodArray))
       .map((field) => meaningOf(field as z.ZodType).entity)
       .find((kind) => kind !== undefined)
-    keys = {
+    return {
       required: requiredReferences(tool.input).map(([field, entity]) => [field, kindOf(entity)]),
       must: new Set(lookedUp(node, false).map(([field]) => field)),
       shown: new Set([...kindsStated(node, false)].map(kindOf)),
       about: about === undefined ? undefined : kindOf(about),
     }
-    known.set(tool, keys)
-  }
-  return keys
+  }),
+)
+
+/** A chain that grows call by call. */
+export interface GrowingChain {
+  readonly nodes: Chain
+  readonly keys: readonly Keys[]
+  readonly wiring: Wiring
+  /** The newest thing of each kind. */
+  readonly newest: ReadonlyMap<string, number>
+}
+
+export const NO_CALLS: GrowingChain = {
+  nodes: [],
+  keys: [],
+  wiring: { things: [], keys: [], about: [], crossing: undefined },
+  newest: new Map(),
 }
 
 /**
@@ -61,47 +81,56 @@ export function keysOf(node: Node): Keys {
  * @returns `undefined` if a key is shown by no earlier call and people do not say it
  */
 export function wire(chain: Chain): Wiring | undefined {
-  const things: Thing[] = []
-  const keys: [string, number][][] = []
-  const about: (number | undefined)[] = []
-  const newest = new Map<string, number>()
-  const facts = chain.map(keysOf)
-  for (const [at, { required, must, about: kindOfResult }] of facts.entries()) {
-    const own: [string, number][] = []
-    for (const [field, kind] of required) {
-      const earlier = newest.get(kind)
-      if (earlier !== undefined && !own.some(([, thing]) => thing === earlier)) {
-        // What the user named by its key can be meant again only by a result that shows it.
-        const { how, source: from } = things[earlier] as Thing
-        if (how === 'named' && !about.some((one, i) => one === earlier && i >= from)) return undefined
-        own.push([field, earlier])
-        continue
-      }
-      // Another thing of a kind comes from a result that shows several.
-      const source = facts.findLastIndex(
-        ({ shown, about: single }, i) => i < at && shown.has(kind) && (earlier === undefined || single !== kind),
-      )
-      if (source < 0 && must.has(field)) return undefined
-      const how = source < 0 ? 'named' : chain[source]?.tool.annotations.readOnly ? 'found' : 'made'
-      own.push([field, things.push({ kind, source: source < 0 ? at : source, how }) - 1])
-    }
-    for (const [, thing] of own) newest.set(things[thing]?.kind ?? '', thing)
-    keys.push(own)
-    about.push(undefined)
-    if (kindOfResult === undefined) continue
-    const taken = own.find(([, thing]) => things[thing]?.kind === kindOfResult)?.[1]
-    const how = chain[at]?.tool.annotations.readOnly ? 'found' : 'made'
-    const one = taken ?? things.push({ kind: kindOfResult, source: at, how }) - 1
-    about[at] = one
-    newest.set(kindOfResult, one)
-  }
-  return { things, keys, about, crossing: crossingIn(chain) }
+  let grown: GrowingChain | undefined = NO_CALLS
+  for (const node of chain) grown = grown && withCall(grown, node)
+  return grown?.wiring
 }
 
-/** Where a chain continues in another environment, with a city, address or date that the last call before tells. */
-function crossingIn(chain: Chain): Wiring['crossing'] {
-  const at = chain.findIndex(({ environment }, i) => i > 0 && environment !== chain[i - 1]?.environment)
-  return at < 0 ? undefined : { source: at - 1, at }
+/** Returns a chain with one more call. @returns `undefined` where `wire` does */
+export function withCall({ nodes, keys: facts, wiring, newest }: GrowingChain, node: Node): GrowingChain | undefined {
+  const at = nodes.length
+  const own = keysOf(node)
+  const isLook = node.tool.annotations.readOnly
+  const things = [...wiring.things]
+  const latest = new Map(newest)
+  const keys: [string, number][] = []
+  for (const [field, kind] of own.required) {
+    const earlier = newest.get(kind)
+    if (earlier !== undefined && !keys.some(([, thing]) => thing === earlier)) {
+      // What the user named by its key can be meant again only by a result that shows it.
+      const { how, source: from } = itemAt(things, earlier)
+      if (how === 'named' && !wiring.about.some((one, i) => one === earlier && i >= from)) return undefined
+      keys.push([field, earlier])
+      continue
+    }
+    // Another thing of a kind comes from a result that shows several.
+    const source = facts.findLastIndex(
+      ({ shown, about }) => shown.has(kind) && (earlier === undefined || about !== kind),
+    )
+    if (source < 0 && own.must.has(field)) return undefined
+    const how = source < 0 ? 'named' : nodes[source]?.tool.annotations.readOnly ? 'found' : 'made'
+    keys.push([field, things.push({ kind, source: source < 0 ? at : source, how }) - 1])
+  }
+  for (const [, thing] of keys) latest.set(itemAt(things, thing).kind, thing)
+  let about: number | undefined
+  if (own.about !== undefined) {
+    const taken = keys.find(([, thing]) => things[thing]?.kind === own.about)?.[1]
+    about = taken ?? things.push({ kind: own.about, source: at, how: isLook ? 'found' : 'made' }) - 1
+    latest.set(own.about, about)
+  }
+  const last = nodes.at(-1)
+  const crossing = last && last.environment !== node.environment ? { source: at - 1, at } : undefined
+  return {
+    nodes: [...nodes, node],
+    keys: [...facts, own],
+    wiring: {
+      things,
+      keys: [...wiring.keys, keys],
+      about: [...wiring.about, about],
+      crossing: wiring.crossing ?? crossing,
+    },
+    newest: latest,
+  }
 }
 
 /** Things that a call takes, and the one that its result is about. */
@@ -131,16 +160,17 @@ export const isPreparedBy = (earlier: Node, later: Node): boolean =>
   (later.tool.needs ?? []).some((fact) => earlier.tool.establishes?.includes(fact))
 
 /**
- * Returns whether a chain is one errand, as far as its tools show. `isOneErrand` and `lookUpsAreWorthIt` ask the same of calls with
+ * Returns whether a chain is one errand, as far as its tools show. `hasOnePurpose` and `lookUpsAreWorthIt` ask the same of calls with
  * arguments.
  */
-export function isOneErrandByTools(chain: Chain, wiring: Wiring): boolean {
+export function hasOnePurposeByTools(chain: Chain, wiring: Wiring): boolean {
   const last = chain.length - 1
   const looks = chain.map(({ tool }) => tool.annotations.readOnly)
   const searches = chain.map((_, at) => looks[at] && wiring.about[at] === undefined)
   const users = usersIn(wiring)
   const takesFrom = (at: number, source: number): boolean => users[source]?.includes(at) === true
   const finds = chain.map((_, at) => searches[at] && (users[at]?.length ?? 0) > 0)
+  if (searches.some((isSearch, at) => isSearch && !finds[at] && at < last)) return false
   const things = chain.map((_, at) => thingsOf(wiring, at))
   const of = (at: number): number[] => things[at] ?? []
   const groups = chain.map((_, at) => at)
@@ -149,7 +179,6 @@ export function isOneErrandByTools(chain: Chain, wiring: Wiring): boolean {
     for (const [i, group] of groups.entries()) if (group === from) groups[i] = to as number
   }
   for (const [j, later] of chain.entries()) {
-    if (searches[j] && !finds[j] && j < last) return false
     if (looks[j] && users[j]?.length === 0 && !isWorthIt(chain, things, j)) return false
     const isLinked =
       chain.length === 1 ||
@@ -207,30 +236,38 @@ function isWorthIt(chain: Chain, things: readonly (readonly number[])[], at: num
  * Returns whether a chain can be asked for in these turns, as far as its tools show. No turn asks how a thing is and has it changed in the same
  * breath. A thing that a turn looks up and uses can be named before it is found.
  */
-export const canBeAskedInTurns = (chain: Chain, wiring: Wiring, parts: readonly (readonly number[])[]): boolean =>
-  parts.every((part) =>
-    part.every((at) => {
-      const node = chain[at] as Node
-      const keys = wiring.keys[at] ?? []
-      const isChange = !node.tool.annotations.readOnly
-      const isHasty = (look: number): boolean =>
-        look < at &&
-        isChange &&
-        chain[look]?.tool.annotations.readOnly === true &&
-        (wiring.keys[look] ?? []).some(([, thing]) => keys.some(([, own]) => own === thing))
-      if (part.some(isHasty) || (wiring.crossing?.at === at && part.includes(wiring.crossing.source))) return false
-      return keys.every(([, index]) => {
-        const thing = wiring.things[index] as Thing
-        const isFirst = !wiring.keys.some(
-          (other, i) => i > thing.source && i < at && other.some(([, one]) => one === index),
-        )
-        if (thing.how !== 'found' || !isFirst || thing.source === at || !part.includes(thing.source)) return true
-        return (
-          wiring.about[thing.source] === index || canBeUsedAtOnce(chain[thing.source] as Node, entityOf(thing), node)
-        )
-      })
-    }),
-  )
+export const canBeAskedInTurns = (chain: Chain, wiring: Wiring, parts: readonly (readonly number[])[]): boolean => {
+  const known = askableParts(wiring)
+  return parts.every((part) => {
+    const name = part.join()
+    const isAskable = known.get(name) ?? canBeAskedAtOnce(chain, wiring, part)
+    known.set(name, isAskable)
+    return isAskable
+  })
+}
+
+const askableParts = oncePer((_: Wiring) => new Map<string, boolean>())
+
+const canBeAskedAtOnce = (chain: Chain, wiring: Wiring, part: readonly number[]): boolean =>
+  part.every((at) => {
+    const node = itemAt(chain, at)
+    const keys = wiring.keys[at] ?? []
+    const isChange = !node.tool.annotations.readOnly
+    const isHasty = (look: number): boolean =>
+      look < at &&
+      isChange &&
+      chain[look]?.tool.annotations.readOnly === true &&
+      (wiring.keys[look] ?? []).some(([, thing]) => keys.some(([, own]) => own === thing))
+    if (part.some(isHasty) || (wiring.crossing?.at === at && part.includes(wiring.crossing.source))) return false
+    return keys.every(([, index]) => {
+      const thing = itemAt(wiring.things, index)
+      const isFirst = !wiring.keys.some(
+        (other, i) => i > thing.source && i < at && other.some(([, one]) => one === index),
+      )
+      if (thing.how !== 'found' || !isFirst || thing.source === at || !part.includes(thing.source)) return true
+      return wiring.about[thing.source] === index || canBeUsedAtOnce(itemAt(chain, thing.source), entityOf(thing), node)
+    })
+  })
 
 /** The kind of a thing without its environment. */
 export const entityOf = ({ kind }: Thing): string => kind.slice(kind.indexOf(' ') + 1)

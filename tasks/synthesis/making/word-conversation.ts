@@ -8,7 +8,7 @@ import type { Speech } from '../wording/natural-speech.js'
 import type { Ask, Mentioned, Moment, Said } from '../wording/speech.js'
 import { agree, insistOnRuled, withdraw } from '../wording/user-replies.js'
 import type { Script, Turn } from './conversation-script.js'
-import type { StatedStep } from './state-references.js'
+import type { StatedStep } from './step.js'
 
 /** A conversation in words, with the evidence for every argument. */
 export interface Worded {

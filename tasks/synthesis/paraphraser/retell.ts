@@ -2,7 +2,7 @@ import { EpisodeError, nameTask, parseTask, type TaskBody } from '../../../rollo
 import { type JsonObject, readText, statesValue } from '../../../rollout/reward/index.js'
 import type { Example } from '../../dataset/example.js'
 import { itemAt } from '../item-at.js'
-import { argumentsAreTraceable } from '../making/filters.js'
+import { argumentsAreTraceable } from '../making/conversation-checks.js'
 import { denotes } from '../wording/value-meaning.js'
 import type { TurnWords } from './check.js'
 import type { Problem } from './errors.js'

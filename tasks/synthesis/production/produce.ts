@@ -28,6 +28,8 @@ export interface Production {
   readonly statistics: Statistics
   /** Number of examples whose plan asked for more than any chain gave. */
   readonly gaveUp: number
+  /** Reasons for the small number of examples with a tool, by the name of the tool. */
+  readonly scarcity: Readonly<Record<string, string>>
   /** Requested examples that could not be made; empty if none is missing. */
   readonly missing: readonly Missing[]
 }
@@ -128,6 +130,7 @@ export async function produce(plan: Plan, options: ProduceOptions): Promise<Prod
     drops: inOrder(drops),
     statistics,
     gaveUp,
+    scarcity: targets.scarcity(),
     async *examples() {
       const waiting = [...late.values()].sort((a, b) => b.index - a.index)
       for (const { wave, batch } of batches) {

@@ -7,20 +7,27 @@ import {
 } from '../../../servers/kernel/index.js'
 import type { Example } from '../../dataset/example.js'
 import type { Profile } from '../../dataset/profile.js'
+import { toolsOfChain } from '../../dataset/statistics.js'
 import { type Node, nodeName, type ToolGraph } from '../graph.js'
-import { chainIndex } from '../making/chain-index.js'
+import { valueAt } from '../item-at.js'
+import { type ChainIndex, chainIndex } from '../making/chain-index.js'
 import { canFailIn, fieldsToLeaveOut } from '../making/conversation-shape.js'
-import { hasRuleFor } from '../making/domain-rule-case.js'
+import { hasRuleFor } from '../making/domain-rules.js'
 import { type FittingChain, fittingChains } from '../making/fitting-chains.js'
 import type { TaskPlan } from '../making/plan.js'
+import { CHAIN_LENGTHS } from '../making/split.js'
 import { type StateIndex, stateIndex } from '../making/state-index.js'
 import type { Assignment, Rejection } from '../making/synthesis-context.js'
 import { spentName } from '../making/take-steps.js'
 
 /** Rejections of a chain after which it is not tried again, if nothing came of it. */
 const SPENT_AFTER = 2
+/** The same for a chain through a scarce tool, whose few chains need a state that is rare. */
+const SPENT_AFTER_IF_SCARCE = 24
+/** A tool is scarce if it has fewer examples than this, and by far fewer than other tools. */
+const ENOUGH = 5
 /** Rounds after which a rare failure becomes a usual one, and after which a plan asks for less: some splits have no chain for each kind. */
-const ROUNDS_WITH_RARE = 6
+const ROUNDS_WITH_RARE = 10
 const ROUNDS_WITH_ALL = 16
 
 /** Chooses the tool that each example is about, and remembers what came of it. */
@@ -33,7 +40,12 @@ export interface Targets {
   note(assignment: Assignment, kept: Example | null, rejected: readonly Rejection[]): void
   /** Names of the chains of which nothing came, see `spentName`. */
   spent(): string[]
+  /** Returns why a tool has few examples, by its name: the chains through it, and what dropped its candidates. */
+  scarcity(): Record<string, string>
 }
+
+/** Number of objections that a reason names. */
+const MAIN_OBJECTIONS = 3
 
 export function createTargets(
   graph: ToolGraph,
@@ -48,6 +60,7 @@ export function createTargets(
   const waiting = new Map<string, number>()
   const failures = new Map<string, number>()
   const chains = new Map<string, number>()
+  const dropped = new Map(graph.nodes.map((node) => [nodeName(node), new Map<string, number>()]))
   const known = new Map<string, readonly Node[]>()
   const add = (counts: Map<string, number>, name: string, more: number): void => {
     counts.set(name, Math.max(0, (counts.get(name) ?? 0) + more))
@@ -61,6 +74,12 @@ export function createTargets(
       known.set(name, nodes)
     }
     return nodes
+  }
+  const scarce = (): ReadonlySet<string> => {
+    const average = [...called.values()].reduce((sum, count) => sum + count, 0) / called.size
+    return new Set(
+      [...called].flatMap(([name, count]) => (count < ENOUGH && ENOUGH * (count + 1) <= average ? [name] : [])),
+    )
   }
   const cost = (node: Node): number => {
     const name = nodeName(node)
@@ -85,13 +104,45 @@ export function createTargets(
       const environments = new Map(kept?.task.toolset.map(({ environment, tool }) => [tool, environment]))
       for (const name of new Set(kept?.task.groundTruth.map((call) => `${environments.get(call.name)}:${call.name}`)))
         add(called, name, 1)
-      for (const { by, chain } of rejected) if (chain !== undefined) add(chains, spentName(chain, assignment, by), 1)
+      for (const { by, chain } of rejected) {
+        add(valueAt(dropped, own), by, 1)
+        if (chain !== undefined) add(chains, spentName(chain, assignment, by), 1)
+      }
       if (!kept) return
       for (const name of [kept.task.chain, spentName(kept.task.chain, assignment)])
         chains.set(name, Number.NEGATIVE_INFINITY)
     },
-    spent: () => [...chains].filter(([, count]) => count >= SPENT_AFTER).map(([name]) => name),
+    spent() {
+      const few = scarce()
+      const isSpent = ([name, count]: readonly [string, number]): boolean => {
+        if (count < SPENT_AFTER || count >= SPENT_AFTER_IF_SCARCE || few.size === 0) return count >= SPENT_AFTER
+        const [chain = ''] = name.split(' ')
+        return !toolsOfChain(chain).some((tool) => few.has(tool))
+      }
+      return [...chains].filter(isSpent).map(([name]) => name)
+    },
+    scarcity: () =>
+      Object.fromEntries(
+        profile.speech === 'plain'
+          ? []
+          : graph.nodes.map((node) => [
+              nodeName(node),
+              reasonFor(chainsThrough(node, chainIndex(graph, heldOutEnvironments)), valueAt(dropped, nodeName(node))),
+            ]),
+      ),
   }
+}
+
+const chainsThrough = (node: Node, index: ChainIndex): number =>
+  CHAIN_LENGTHS.flatMap((length) =>
+    [true, false].map((crossing) => index.through(node, { length, split: 'train', crossing }).length),
+  ).reduce((sum, count) => sum + count, 0)
+
+function reasonFor(chains: number, dropped: ReadonlyMap<string, number>): string {
+  if (chains === 0) return 'no chain of training runs through the tool'
+  const main = [...dropped].sort(([, a], [, b]) => b - a).slice(0, MAIN_OBJECTIONS)
+  const by = main.map(([name, count]) => `\`${name}\` ${count}`).join(', ')
+  return `${chains} ${chains === 1 ? 'chain' : 'chains'} of training${by === '' ? '' : `; dropped by ${by}`}`
 }
 
 function cheapest(nodes: readonly Node[], cost: (node: Node) => number, random: SeededRandom): Node {

@@ -4,7 +4,7 @@ import { createSeedStateCache, seededRandom, speechOf } from '../../../servers/k
 import { nodeName } from '../../../servers/kernel/tool-graph.js'
 import { PAPER_PROFILE } from '../../../tasks/dataset/index.js'
 import { contextFor } from '../../../tasks/synthesis/index.js'
-import { isOneErrand } from '../../../tasks/synthesis/making/errand.js'
+import { hasOnePurpose } from '../../../tasks/synthesis/making/one-purpose.js'
 import { goesOn } from '../../../tasks/synthesis/making/purpose.js'
 import { commonValuesIn } from '../../../tasks/synthesis/making/references.js'
 import { walk } from '../../../tasks/synthesis/making/walk.js'
@@ -44,7 +44,7 @@ test('takes over the one place that was found', () => {
     [[company!.address, undefined]],
   )
   assert.not.equal(route!.args.from_address, route!.args.to_address)
-  assert.ok(isOneErrand([found!, route!]))
+  assert.ok(hasOnePurpose([found!, route!]))
 })
 
 test('keeps the name under which it was found', () => {
@@ -56,7 +56,7 @@ test('keeps the name under which it was found', () => {
 test('is one errand only if the first environment declares it', () => {
   const steps = walked('maps:reverse_geocode', 'shopping:add_delivery_address')
   assert.not.ok(goesOn(steps[0]!, steps[1]!))
-  assert.not.ok(isOneErrand(steps))
+  assert.not.ok(hasOnePurpose(steps))
 })
 
 test('takes no value from a list with several entries or with further pages', () => {

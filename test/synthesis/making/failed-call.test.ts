@@ -3,8 +3,7 @@ import * as assert from 'uvu/assert'
 import type { JsonObject } from '../../../rollout/reward/index.js'
 import { generateSeedState, hasEffect, Session, seededRandom } from '../../../servers/kernel/index.js'
 import { failingVariant, isFulfilled } from '../../../tasks/synthesis/making/failed-call.js'
-import type { StatedStep } from '../../../tasks/synthesis/making/state-references.js'
-import type { Open } from '../../../tasks/synthesis/making/step.js'
+import type { Open, StatedStep } from '../../../tasks/synthesis/making/step.js'
 import { CATALOGUE } from '../../support/spoken-catalogue.js'
 
 const test = suite('a call that fails at first')

@@ -14,9 +14,8 @@ import {
 import { nodeName } from '../../../servers/kernel/tool-graph.js'
 import { type Example, PAPER_PROFILE } from '../../../tasks/dataset/index.js'
 import { contextFor, OBJECTIONS, objectionText } from '../../../tasks/synthesis/index.js'
-import { uniqueNodes } from '../../../tasks/synthesis/making/clarification.js'
-import { isTooSmall } from '../../../tasks/synthesis/making/draw-toolset.js'
-import type { Candidate } from '../../../tasks/synthesis/making/filters.js'
+import type { Candidate } from '../../../tasks/synthesis/making/conversation-checks.js'
+import { uniqueNodes } from '../../../tasks/synthesis/making/missing-value.js'
 import {
   type ObjectionName,
   OF_CALLS,
@@ -25,10 +24,11 @@ import {
 } from '../../../tasks/synthesis/making/objections.js'
 import { isSolvable } from '../../../tasks/synthesis/making/solvable.js'
 import type { Chain } from '../../../tasks/synthesis/making/split.js'
-import { type StatedStep, tellReferences } from '../../../tasks/synthesis/making/state-references.js'
-import type { Open, Step } from '../../../tasks/synthesis/making/step.js'
+import { tellReferences } from '../../../tasks/synthesis/making/state-references.js'
+import type { Open, StatedStep, Step } from '../../../tasks/synthesis/making/step.js'
 import { takeSteps } from '../../../tasks/synthesis/making/take-steps.js'
 import { TODAY } from '../../../tasks/synthesis/making/today.js'
+import { isTooSmall } from '../../../tasks/synthesis/making/toolset.js'
 import { walk } from '../../../tasks/synthesis/making/walk.js'
 import { wire } from '../../../tasks/synthesis/making/wiring.js'
 import { createDuplicateIndex } from '../../../tasks/synthesis/production/duplicates.js'

@@ -98,4 +98,10 @@ test('are printed as one line', () => {
   )
 })
 
+test('have three calls or more if a call needs another one first', () => {
+  const setUp = plans.filter(({ recovery }) => recovery === 'other-tool')
+  assert.is(setUp.length, 20)
+  for (const { calls } of setUp) assert.ok(calls >= 3)
+})
+
 test.run()

@@ -19,7 +19,8 @@ const cards = [
   { name: 'Red Visa', card: 'card-2', status: 'active', date: '2026-01-02' },
   { name: 'Old Visa', card: 'card-3', status: 'active', date: '2026-01-03' },
 ]
-const environment = banking
+const card = { ...banking.entities.card!, compared: { date: 'either' as const } }
+const environment = { ...banking, entities: { ...banking.entities, card } }
 const tool = {
   ...banking.toolsByName.get('list_cards')!,
   output: z.object({ cards: z.array(z.object({ card: ref('card'), name: z.string(), date: z.string() })) }),
@@ -54,6 +55,14 @@ test('are no name that what was copied bears as well', () => {
     ).map(({ how }) => how)
   assert.equal(ways('logs'), ['only'])
   assert.equal(ways('old-logs'), ['only', 'label'])
+})
+
+test('compare only what the environment declares', () => {
+  const ways = waysToRefer({ environment: banking, tool, args: {}, output: { cards } }, 'card', 'card-2', 'Red Visa')
+  assert.equal(
+    ways.map(({ how }) => how),
+    ['place', 'label'],
+  )
 })
 
 test('compare times of day only within one day', () => {

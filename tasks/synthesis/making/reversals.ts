@@ -1,13 +1,8 @@
-import {
-  entityKinds,
-  hasEffect,
-  requiredReferences,
-  type Session,
-  type SpokenEnvironment,
-} from '../../../servers/kernel/index.js'
+import { entityKinds, hasEffect, requiredReferences, type Session } from '../../../servers/kernel/index.js'
 import type { Node, ToolGraph } from '../graph.js'
 import { itemAt } from '../item-at.js'
-import type { Open, Step } from './step.js'
+import { oncePer } from '../once-per.js'
+import type { Open, Reversal, Step } from './step.js'
 
 /** A row of an environment by table and key. */
 type RowName = string
@@ -24,12 +19,6 @@ interface Done {
   readonly changes: ReadonlyMap<RowName, Change>
 }
 
-/** Two steps of a chain, by index, of which the later takes back what the earlier did. */
-export interface Undoing {
-  readonly earlier: number
-  readonly later: number
-}
-
 /**
  * Returns where one call of a chain takes back what an earlier one did: no person orders both at once. The rows show it in one of these
  * ways:
@@ -41,15 +30,14 @@ export interface Undoing {
  *
  * A thing that goes into something new, such as a cart into an order, is not taken back.
  */
-export function undoingsIn(steps: readonly Step[], open: Open): Undoing[] {
+export function reversalsIn(steps: readonly Step[], open: Open): Reversal[] {
   const writing = steps.filter(({ tool }) => !tool.annotations.readOnly)
   if (new Set(writing.map(({ environment }) => environment)).size === writing.length) return []
-  const found: Undoing[] = []
-  const sessions = new Map<SpokenEnvironment, Session>()
+  const found: Reversal[] = []
+  const sessionOf = oncePer(open)
   const done: Done[] = []
   for (const [later, step] of steps.entries()) {
-    const session = sessions.get(step.environment) ?? open(step.environment)
-    sessions.set(step.environment, session)
+    const session = sessionOf(step.environment)
     const before = step.tool.annotations.readOnly ? undefined : session.fork()
     session.call(step.tool.name, step.args)
     if (!before) continue
@@ -80,10 +68,9 @@ export function hasNoOtherUse({ environment, tool }: Step): boolean {
 
 /** Whether a call that is to change something leaves every row as it was: a window that is shut is not asked to be shut. */
 export function isIdle(steps: readonly Step[], open: Open): boolean {
-  const sessions = new Map<SpokenEnvironment, Session>()
+  const sessionOf = oncePer(open)
   return steps.some(({ environment, tool, args }) => {
-    const session = sessions.get(environment) ?? open(environment)
-    sessions.set(environment, session)
+    const session = sessionOf(environment)
     const before = tool.annotations.readOnly ? undefined : session.fork()
     session.call(tool.name, args)
     if (!before) return false
@@ -130,19 +117,12 @@ const isSame = (a: unknown, b: unknown): boolean => a === b || JSON.stringify(a)
 /** The rows in which two states of an environment differ. */
 export function changesBetween(before: Session, after: Session): Map<RowName, Change> {
   const changes = new Map<RowName, Change>()
-  for (const [table, { key }] of Object.entries(before.seedState.environment.tables)) {
-    const old = new Map(
-      itemAt(before.db, table)
-        .list()
-        .map((row) => [row[key] as string, row]),
-    )
-    for (const row of itemAt(after.db, table).list()) {
-      const known = old.get(row[key] as string)
-      old.delete(row[key] as string)
-      if (known !== row) changes.set(`${table} ${row[key]}`, { before: known, after: row })
-    }
-    for (const [name, row] of old) changes.set(`${table} ${name}`, { before: row, after: undefined })
-  }
+  for (const { db } of [before, after])
+    for (const table of Object.keys(db))
+      for (const key of itemAt(db, table).writtenKeys()) {
+        const [old, now] = [itemAt(before.db, table).get(key), itemAt(after.db, table).get(key)]
+        if (old !== now) changes.set(`${table} ${key}`, { before: old, after: now })
+      }
   return changes
 }
 

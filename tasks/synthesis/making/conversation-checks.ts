@@ -3,9 +3,10 @@ import { type Json, type JsonObject, PAPER, solvedExactly } from '../../../rollo
 import type { Session, SpokenEnvironment } from '../../../servers/kernel/index.js'
 import type { Example, Origin } from '../../dataset/example.js'
 import { itemAt } from '../item-at.js'
+import { oncePer } from '../once-per.js'
 import { unresolvedIn } from '../resolving/unresolved.js'
 import type { Script } from './conversation-script.js'
-import type { StatedStep } from './state-references.js'
+import type { StatedStep } from './step.js'
 
 /** A conversation in words, as the objections look at it. */
 export interface Candidate {
@@ -78,14 +79,12 @@ function execute(
   calls: readonly { readonly environment: SpokenEnvironment; readonly name: string; readonly args: JsonObject }[],
   open: Candidate['open'],
 ): { outputs: (Readonly<Record<string, unknown>> | null)[]; states: Map<SpokenEnvironment, string> } {
-  const sessions = new Map<SpokenEnvironment, Session>()
+  const sessionOf = oncePer(open)
   const outputs = calls.map(({ environment, name, args }) => {
-    const session = sessions.get(environment) ?? open(environment)
-    sessions.set(environment, session)
-    const result = session.call(name, args)
+    const result = sessionOf(environment).call(name, args)
     return result.ok ? result.output : null
   })
-  return { outputs, states: new Map([...sessions].map(([environment, session]) => [environment, session.stateHash()])) }
+  return { outputs, states: new Map(calls.map(({ environment }) => [environment, sessionOf(environment).stateHash()])) }
 }
 
 const callsOf = (steps: readonly StatedStep[]) =>

@@ -1,7 +1,7 @@
 import type { Json } from '../../../rollout/reward/index.js'
 import { CITIES, entitiesIn, isOptional } from '../../../servers/kernel/index.js'
 import { itemAt } from '../item-at.js'
-import { aboutIn, areAtOdds, isForNothing, nameOf, takenBy } from './at-odds.js'
+import { aboutIn, areAtOdds, isForNothing, nameOf, takenBy } from './contradictions.js'
 import { entitiesShown } from './entities-shown.js'
 import { goesOn } from './purpose.js'
 import type { Step } from './step.js'
@@ -18,7 +18,7 @@ const CITY_NAMES = CITIES.map(({ city }) => city)
  * their calls show it. Such a step names the same entity, or takes over what an earlier call made or showed of one thing. Or it shows what
  * an earlier call changed. That two things were found in the same list is no reason to do one after the other.
  */
-export function isOneErrand(steps: readonly Step[]): boolean {
+export function hasOnePurpose(steps: readonly Step[]): boolean {
   const finds = steps.map((step, i) => isSearch(step) && usersOf(steps, i).length > 0)
   // What is found and then left is the end of an errand, not its middle.
   if (steps.some((step, i) => i < steps.length - 1 && !finds[i] && isSearch(step))) return false
@@ -153,12 +153,12 @@ function prepares(earlier: Step, later: Step, isShort: boolean): boolean {
   if (!(later.tool.needs ?? []).some((fact) => earlier.tool.establishes?.includes(fact))) return false
   const [before, after] = [thingsOf(earlier), thingsOf(later)]
   if (!later.tool.annotations.readOnly)
-    return before.length === 0 || after.length === 0 || alike(earlier, later, isShort)
-  return entitiesShown(later).length === 0 || alike(earlier, later, isShort)
+    return before.length === 0 || after.length === 0 || occursIn(earlier, later, isShort)
+  return entitiesShown(later).length === 0 || occursIn(earlier, later, isShort)
 }
 
 /** Whether a name, place or other text of the earlier call occurs in the later one. */
-function alike(earlier: Step, later: Step, isShort: boolean): boolean {
+function occursIn(earlier: Step, later: Step, isShort: boolean): boolean {
   const texts = [earlier.args, earlier.output].flatMap((part) =>
     Object.values(part).filter(
       (value) =>

@@ -1,8 +1,8 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { goOnInVain } from '../../../tasks/synthesis/making/ask-in-vain.js'
 import { contextOf } from '../../../tasks/synthesis/making/recipe.js'
 import { TODAY } from '../../../tasks/synthesis/making/today.js'
+import { continueUnanswered } from '../../../tasks/synthesis/making/unanswered-request.js'
 import { settingFor } from '../../support/task-plans.js'
 
 const test = suite('going on in vain')
@@ -17,7 +17,7 @@ function laterTurns(isExpected: boolean): { insisting: number; all: number } {
     const { random } = setting
     const moment = { persona: context.drawPersona(random), today: TODAY, dated: true, random }
     const asked = { user: 'Freeze my card and book a table.' }
-    const gone = goOnInVain(asked, { ...setting, moment }, () => asked, isExpected)
+    const gone = continueUnanswered(asked, { ...setting, moment }, () => asked, isExpected)
     assert.ok(typeof gone !== 'string')
     all += gone.turns.length - 1
     insisting += gone.turns.filter(({ request }) => request === undefined).length

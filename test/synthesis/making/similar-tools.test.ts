@@ -1,8 +1,7 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { PAPER_PROFILE } from '../../../tasks/dataset/index.js'
-import { alike } from '../../../tasks/synthesis/making/alike.js'
-import { isTooSmall } from '../../../tasks/synthesis/making/draw-toolset.js'
+import { isTooSmall, similarTools } from '../../../tasks/synthesis/making/toolset.js'
 import { CATALOGUE } from '../../support/spoken-catalogue.js'
 
 const test = suite('tools for one wish')
@@ -14,15 +13,18 @@ const node = (name: string) => {
 }
 
 test('are those of other worlds that do as well where no world is named, and the tool itself', () => {
-  const found = alike([node('shopping:add_delivery_address')], environments)
+  const found = similarTools([node('shopping:add_delivery_address')], environments)
   assert.ok(['shopping:add_delivery_address', 'food_delivery:add_dropoff'].every((name) => found.includes(name)))
   assert.not.ok(found.includes('food_delivery:show_menu'))
-  assert.ok(alike([node('maps:measure_distance')], environments).includes('maps:plan_route'), 'also of its own world')
+  assert.ok(
+    similarTools([node('maps:measure_distance')], environments).includes('maps:plan_route'),
+    'also of its own world',
+  )
 })
 
 test('are those whose names agree in two words', () => {
-  assert.ok(alike([node('calendar:find_events')], environments).includes('calendar:find_events'))
-  const found = alike([node('shopping:search_products'), node('filesystem:find_files_by_size')], environments)
+  assert.ok(similarTools([node('calendar:find_events')], environments).includes('calendar:find_events'))
+  const found = similarTools([node('shopping:search_products'), node('filesystem:find_files_by_size')], environments)
   assert.ok(found.includes('filesystem:find_files'))
   assert.not.ok(found.includes('filesystem:find_links'))
 })
@@ -30,7 +32,7 @@ test('are those whose names agree in two words', () => {
 test('leave most tools of a world on offer', () => {
   for (const environment of environments)
     for (const tool of environment.tools) {
-      const others = environment.tools.length - alike([{ environment, tool }], [environment]).length
+      const others = environment.tools.length - similarTools([{ environment, tool }], [environment]).length
       assert.ok(others >= environment.tools.length / 2, `${environment.name}:${tool.name} leaves ${others}`)
     }
 })

@@ -4,8 +4,8 @@ import type { JsonObject } from '../../../rollout/reward/index.js'
 import { createSeedStateCache, type Environment, type Session } from '../../../servers/kernel/index.js'
 import type { Node } from '../../../tasks/synthesis/graph.js'
 import { contextOf } from '../../../tasks/synthesis/making/recipe.js'
-import type { Step } from '../../../tasks/synthesis/making/step.js'
-import { hasNoOtherUse, leadsOnlyBack, type Undoing, undoingsIn } from '../../../tasks/synthesis/making/undoing.js'
+import { hasNoOtherUse, leadsOnlyBack, reversalsIn } from '../../../tasks/synthesis/making/reversals.js'
+import type { Reversal, Step } from '../../../tasks/synthesis/making/step.js'
 import { CATALOGUE } from '../../support/spoken-catalogue.js'
 
 const test = suite('what a chain takes back')
@@ -30,7 +30,7 @@ function played(
   })
 }
 
-const undoings = (steps: readonly Step[]): Undoing[] => undoingsIn(steps, open)
+const reversals = (steps: readonly Step[]): Reversal[] => reversalsIn(steps, open)
 
 test('is what was made and is ended, though a row of it stays', () => {
   const listing = { title: 'Red Chair', format: 'fixed_price', price: 40 }
@@ -38,7 +38,7 @@ test('is what was made and is ended, though a row of it stays', () => {
     ['create_listing', () => listing],
     ['withdraw_listing', ([made]) => ({ own_listing: made!.listing ?? made!.own_listing! })],
   ])
-  assert.equal(undoings(steps), [{ earlier: 0, later: 1 }])
+  assert.equal(reversals(steps), [{ earlier: 0, later: 1 }])
   assert.not.ok(hasNoOtherUse(steps[1]!), 'listings of one’s own can be looked up')
 })
 
@@ -50,7 +50,7 @@ test('is what was set and is as before', () => {
     ['freeze_card', () => ({ card })],
     ['unfreeze_card', () => ({ card, pin })],
   ])
-  assert.equal(undoings(steps), [{ earlier: 0, later: 1 }])
+  assert.equal(reversals(steps), [{ earlier: 0, later: 1 }])
 })
 
 test('is natural later on where a tool is for nothing else, and where what was made leads nowhere else', async () => {
@@ -78,7 +78,7 @@ test('is nothing where calls build on each other', () => {
     ['create_listing', () => ({ title: 'Red Chair', format: 'fixed_price', price: 40 })],
     ['search_listings', () => ({ text: 'Chair' })],
   ])
-  assert.equal(undoings(steps), [])
+  assert.equal(reversals(steps), [])
 })
 
 test.run()

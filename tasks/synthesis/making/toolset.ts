@@ -1,9 +1,9 @@
 import type { Task } from '../../../rollout/episode/index.js'
-import { entityKinds, type SeededRandom, type SpokenEnvironment } from '../../../servers/kernel/index.js'
+import { entityKinds, type SeededRandom, type SpokenEnvironment, speechOf } from '../../../servers/kernel/index.js'
 import type { Profile } from '../../dataset/profile.js'
 import { type Node, nodeName } from '../graph.js'
 import { itemAt } from '../item-at.js'
-import type { StatedStep } from './state-references.js'
+import type { StatedStep } from './step.js'
 
 export interface ToolsetRequest {
   /** Environments whose tools surround the needed ones. */
@@ -72,3 +72,25 @@ export function rivals(steps: readonly StatedStep[], silent: ReadonlySet<number>
   }
   return found
 }
+
+/**
+ * Tools that might pass for one of those in the chain: they serve the same wish, or two words of their names agree. Who is told that one of them
+ * is not there would ask why not the other.
+ */
+export function similarTools(chain: readonly Node[], environments: readonly SpokenEnvironment[]): string[] {
+  const wanted = chain.map((node) => ({ wishes: wishesOf(node), words: new Set(wordsOf(node.tool.name)) }))
+  return environments
+    .flatMap((environment) => environment.tools.map((tool) => ({ environment, tool })))
+    .filter((node) => {
+      const [wishes, words] = [wishesOf(node), wordsOf(node.tool.name)]
+      return wanted.some(
+        (one) =>
+          words.filter((word) => one.words.has(word)).length >= 2 || wishes.some((wish) => one.wishes.includes(wish)),
+      )
+    })
+    .map(nodeName)
+}
+
+const wishesOf = (node: Node): readonly string[] => speechOf(node).wishes ?? []
+
+const wordsOf = (name: string): string[] => name.split('_').map((word) => word.replace(/s$/, ''))

@@ -1,13 +1,12 @@
 import type { Json } from '../../../rollout/reward/index.js'
-import { type EntityOccurrence, entitiesIn, hasEffect } from '../../../servers/kernel/index.js'
+import { type EntityOccurrence, entitiesIn, hasEffect, speechOf } from '../../../servers/kernel/index.js'
 import { itemAt } from '../item-at.js'
+import { oncePer } from '../once-per.js'
 import { choicesOf } from '../wording/field-words.js'
-import { entitiesTaken } from './entities-shown.js'
-import { isMoment } from './said-before.js'
-import type { Step } from './step.js'
+import { entitiesShown, entitiesTaken } from './entities-shown.js'
+import { isMoment } from './repeated-values.js'
+import type { Open, Step } from './step.js'
 
-/** What is paid, taken or added by one call says nothing of what the next one does: who sells 35 shares may protect 60. */
-const GIVEN_OUT = /^(amount|quantity|packs|counted|bags|points|price|page)$/
 /**
  * Returns whether two calls give different days, times or numbers under one name, though they belong together. Calls belong together if
  * they are about one thing, or if the later is for what the earlier found. A user does not look for a hotel room for two nights and book
@@ -40,14 +39,14 @@ function differ(earlier: Step, at: number, later: Step): boolean {
   const isForIt = later.bindings.some(({ source }) => source === at) && !hasEffect(later, 'amends')
   const isOne = a.some((thing) => b.includes(thing)) || (a.length === 0 && b.length === 0)
   if (earlier.tool.annotations.readOnly ? !isForIt : !isOne) return false
+  const { keeps = [] } = speechOf(later)
+  const isKept = (field: string, value: Json | undefined): boolean =>
+    isMoment(value) || (typeof value === 'number' && keeps.includes(field))
   return Object.entries(later.args).some(([field, value]) => {
     const other = earlier.args[field]
-    return !GIVEN_OUT.test(field) && other !== undefined && other !== value && isMeasure(value) && isMeasure(other)
+    return other !== value && isKept(field, value) && isKept(field, other)
   })
 }
-
-/** A day, a month, a time of day or a number. */
-const isMeasure = (value: Json): boolean => typeof value === 'number' || isMoment(value)
 
 /**
  * Returns whether a call looks for a part of a thing, such as its free seats, and the thing is changed next without the result. A user does
@@ -83,3 +82,31 @@ export function aboutIn(tool: Step['tool'], output: Step['output']): EntityOccur
 }
 
 export const nameOf = ({ entity, key }: { readonly entity: string; readonly key: string }): string => `${entity} ${key}`
+
+/**
+ * Whether what each call joins belongs together: who is looked for among the people of one project is given no work of another. It is read
+ * off the rows of the environments as they were before, and what is made on the way belongs where it is made.
+ */
+export function belongsTogether(steps: readonly Step[], open: Open): boolean {
+  const sessionOf = oncePer(open)
+  return steps.every((step) =>
+    step.bindings.every(({ source, value }) => {
+      const lookUp = itemAt(steps, source)
+      if (lookUp.environment !== step.environment || !lookUp.tool.annotations.readOnly) return true
+      const places = entitiesTaken(lookUp)
+      const others = entitiesTaken(step).filter(({ key }) => key !== value)
+      if (places.length === 0 || others.length === 0) return true
+      return others.every(({ entity, key }) => {
+        const table = step.environment.entities[entity]?.table
+        const row = table === undefined ? undefined : itemAt(sessionOf(step.environment).db, table).get(key)
+        const maker =
+          row === undefined ? steps.find((made) => entitiesShown(made).some((it) => it.key === key)) : undefined
+        return places.every((place) => {
+          const made = maker && entitiesTaken(maker).find((taken) => taken.entity === place.entity)?.key
+          const own = row?.[place.entity] ?? made
+          return typeof own !== 'string' || own === place.key
+        })
+      })
+    }),
+  )
+}

@@ -2,12 +2,11 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { JsonObject } from '../../../rollout/reward/index.js'
 import { createSeedStateCache, type Environment, meaningOf, type Session } from '../../../servers/kernel/index.js'
-import { areAtOdds, isForNothing } from '../../../tasks/synthesis/making/at-odds.js'
-import { belongsTogether } from '../../../tasks/synthesis/making/belonging.js'
-import { isOneErrand } from '../../../tasks/synthesis/making/errand.js'
+import { areAtOdds, belongsTogether, isForNothing } from '../../../tasks/synthesis/making/contradictions.js'
+import { hasOnePurpose } from '../../../tasks/synthesis/making/one-purpose.js'
 import { isPurposeful } from '../../../tasks/synthesis/making/purpose.js'
+import { isIdle } from '../../../tasks/synthesis/making/reversals.js'
 import type { Binding, Step } from '../../../tasks/synthesis/making/step.js'
-import { isIdle } from '../../../tasks/synthesis/making/undoing.js'
 import { CATALOGUE } from '../../support/spoken-catalogue.js'
 
 const test = suite('one errand')
@@ -49,7 +48,7 @@ test('is to look for a thing and do something with it', () => {
     ['list_accounts', () => ({ kind })],
     ['get_balance', (seen) => ({ account: pick(seen, 'accounts', 'account') })],
   ])
-  assert.ok(isOneErrand(steps))
+  assert.ok(hasOnePurpose(steps))
 })
 
 test('is not to do something with two things that only stand in one list', () => {
@@ -62,12 +61,12 @@ test('is not to do something with two things that only stand in one list', () =>
     ['comment_on_issue', () => ({ issue: one.issue, comment })],
     ['comment_on_issue', () => ({ issue: other.issue, comment })],
   ])
-  assert.not.ok(isOneErrand(apart))
+  assert.not.ok(hasOnePurpose(apart))
   const together = played('issue_tracker', [
     ['comment_on_issue', () => ({ issue: one.issue, comment })],
     ['show_issue', () => ({ issue: one.issue })],
   ])
-  assert.ok(isOneErrand(together))
+  assert.ok(hasOnePurpose(together))
 })
 
 test('does not look for something for one thing and use it for another', () => {
@@ -88,8 +87,8 @@ test('does not look for something for one thing and use it for another', () => {
     ])
   }
   const at = own.findIndex((_, i) => i < own.length - 1 && booked(i, {}) !== undefined)
-  assert.ok(isOneErrand(booked(at, { same: true })!))
-  assert.not.ok(isOneErrand(booked(at, {})!))
+  assert.ok(hasOnePurpose(booked(at, { same: true })!))
+  assert.not.ok(hasOnePurpose(booked(at, {})!))
 })
 
 test('leaves no search in its middle of which nothing is used', () => {
@@ -99,8 +98,8 @@ test('leaves no search in its middle of which nothing is used', () => {
     ['list_cards', () => ({ account })],
     ['list_standing_orders', () => ({ account })],
   ])
-  assert.not.ok(isOneErrand(steps))
-  assert.ok(isOneErrand(steps.slice(0, 2)), 'at the end it is what was wanted')
+  assert.not.ok(hasOnePurpose(steps))
+  assert.ok(hasOnePurpose(steps.slice(0, 2)), 'at the end it is what was wanted')
 })
 
 test('goes on as its world says that people do', () => {
@@ -274,8 +273,8 @@ test('is not to find out how far one walks and then to have the car drive there'
       from(1, 'address', address),
     ),
   ]
-  assert.ok(isOneErrand(course('driving')))
-  assert.not.ok(isOneErrand(course('walking')))
+  assert.ok(hasOnePurpose(course('driving')))
+  assert.not.ok(hasOnePurpose(course('walking')))
 })
 
 test.run()

@@ -1,4 +1,5 @@
 import { type EntitySpec, hasEffect, speechOf } from '../../../servers/kernel/index.js'
+import { oncePer, oncePerName } from '../once-per.js'
 import { isPerson } from '../wording/reference-words.js'
 import { speaksOfSeveral } from '../wording/tool-phrases.js'
 import { kindsListed } from './entities-shown.js'
@@ -8,7 +9,16 @@ type Found = Pick<Step, 'environment' | 'tool' | 'output'>
 
 /** Whether some way to ask for a look-up asks for several things of a kind, of which one can be the cheapest. */
 export const canAskForSeveral = ({ tool, environment }: Pick<Found, 'environment' | 'tool'>, entity: string): boolean =>
-  speechOf({ environment, tool }).ask.some((clause) => speaksOfSeveral(clause, specOf(environment, entity)))
+  numbersIn(environment)(tool, entity).several
+
+/** Whether some ways to ask for a tool ask for several things of a kind, and whether some ask for one. */
+const numbersIn = oncePer((environment: Found['environment']) =>
+  oncePerName((tool: Found['tool'], entity: string) => {
+    const spec = specOf(environment, entity)
+    const areSeveral = speechOf({ environment, tool }).ask.map((clause) => speaksOfSeveral(clause, spec))
+    return { several: areSeveral.includes(true), one: areSeveral.includes(false) }
+  }),
+)
 
 const specOf = (environment: Found['environment'], entity: string): Pick<EntitySpec, 'noun' | 'label'> =>
   environment.entities[entity] ?? { noun: entity.replaceAll('_', ' ') }
@@ -27,7 +37,5 @@ export const commitsTo = (user: Pick<Step, 'environment' | 'tool'>, noun = ''): 
 export function isAskedAtOnce(found: Found, entity: string, user: Pick<Step, 'environment' | 'tool'>): boolean {
   const { tool, environment } = found
   if (!tool.annotations.readOnly || !kindsListed(found).has(entity)) return true
-  const spec = specOf(environment, entity)
-  if (commitsTo(user, spec.noun)) return false
-  return speechOf(found).ask.some((clause) => !speaksOfSeveral(clause, spec))
+  return !commitsTo(user, specOf(environment, entity).noun) && numbersIn(environment)(tool, entity).one
 }
