@@ -1,4 +1,3 @@
-import { setMaxListeners } from 'node:events'
 import type { Stream } from '@libp2p/interface'
 import { type Codec, detailForWire, LIMITS, type Reply, refusal, SwarmRefusal } from '../proto/index.js'
 import { type ByteStream, createByteStream, type Pace } from './byte-stream.js'
@@ -47,8 +46,6 @@ export async function serveRequests<Request, Response>(
   const rate = createRateLimit(host.clock, options.requestsPerMinute ?? LIMITS.requestsPerMinute.value)
   const logger = host.logger.child({ part: 'requests' })
   const closing = new AbortController()
-  // One listener for each stream.
-  setMaxListeners(LIMITS.inboundStreams.value, closing.signal)
   const streams = createInboundStreams(host, exchange.protocol)
 
   const answer = async (

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import type { Clock } from './clock.js'
 
 /** A signal with a time limit. */
@@ -16,6 +17,8 @@ const TIMED_OUT = new DOMException('The operation was aborted due to timeout', '
  * `clock.timeout`, whose signals and timers live on after the operation.
  */
 export function startTimeLimit(clock: Pick<Clock, 'after'>, ms: number, outer: AbortSignal): TimeLimit {
+  // The signal of a server or a node limits many operations at once. Each removes its listener at its end.
+  setMaxListeners(0, outer)
   const controller = new AbortController()
   const onAbort = (): void => controller.abort(outer.reason)
   if (outer.aborted) onAbort()

@@ -10,7 +10,6 @@ import torch
 from peft.tuners.lora.layer import Linear
 from torch import nn
 from torch.autograd import Function
-from torch.autograd.function import once_differentiable
 from torch.nn import functional
 
 
@@ -67,7 +66,6 @@ class _Lora(Function):
         return out.view(*x.shape[:-1], len(weight))
 
     @staticmethod
-    @once_differentiable
     def backward(ctx: Any, *grad_outputs: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
         rows, inner, weight, down, up = ctx.saved_tensors
         slopes = grad_outputs[0].flatten(0, -2)
@@ -94,7 +92,6 @@ class _Norm(Function):
         return (x * share).mul_(weight)
 
     @staticmethod
-    @once_differentiable
     def backward(ctx: Any, *grad_outputs: torch.Tensor) -> tuple[torch.Tensor, None, None]:
         x, weight, share = ctx.saved_tensors
         slopes = grad_outputs[0] * weight
