@@ -8,14 +8,16 @@ import { refusal } from './errors.js'
 // libp2p converts the key for each signature (@libp2p/crypto 5.1.23). That takes two thirds of the time of a signature, and a fifth of the
 // time of a check. The name of a key, in base 58, takes as long again.
 
-/** A public key that has signed something, with its name. */
+/** A public key with its name. */
 export interface Signer {
   readonly peerId: string
   readonly key: KeyObject
 }
 
-/** Signers that are remembered: more than a coordinator has connections. */
+/** Keys that are remembered: more than a coordinator has connections. */
 const SIGNERS_KEPT = 20_000
+
+const KEY_BYTES = 32
 
 const privateKeys = new WeakMap<PrivateKey, KeyObject>()
 const signers = new LRUCache<string, Signer>({ max: SIGNERS_KEPT })
@@ -36,6 +38,7 @@ export function signBytes(key: PrivateKey, bytes: Uint8Array): Uint8Array {
 
 /** Returns the signer with these 32 bytes of a public key. @throws SwarmRefusal `bad_signature` if they are not a key */
 export function signerWith(raw: Uint8Array): Signer {
+  if (raw.length !== KEY_BYTES) throw refusal('bad_signature', 'not an Ed25519 public key')
   const name = base64url(raw)
   const known = signers.get(name)
   if (known) return known

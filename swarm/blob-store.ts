@@ -117,7 +117,11 @@ export async function createBlobStore(directory: string): Promise<BlobStore> {
 
     async put(content) {
       const hash = sha256(content)
-      if (await read(hash)) return hash
+      if (await read(hash)) {
+        // An earlier call may have failed to sync the name, or not have finished.
+        await syncNames()
+        return hash
+      }
       return write(async (file) => {
         await file.writeFile(content)
         return hash

@@ -10,6 +10,7 @@ import type { Task } from '../../rollout/episode/index.js'
 import type { Clock, Metrics } from '../../swarm/index.js'
 import { TAKEN_BACK_FROM_BANNED } from '../ledger/orders.js'
 import type { Recorder } from '../ledger/recorder.js'
+import type { LeaseRecord } from '../ledger/run-state.js'
 import { createFirstLeases } from './first-leases.js'
 import { createKeyRegistration } from './key-registration.js'
 import { createLeaseAdmission } from './lease-admission.js'
@@ -55,12 +56,21 @@ export function createLeaseService(parts: LeaseServiceParts): LeaseService {
   const grant = createLeaseGrants({ tasks, admission, firstLeases, addressBlockOf, clock })
   const toWire = createLeaseWriter(tasks)
 
-  const release = (leaseId: string, node: string | null, reason: string): Promise<unknown> =>
-    recorder.record((state) => {
-      const lease = state.openLeases.get(leaseId)
-      if (!lease || (node !== null && lease.node !== node)) return null
-      return { type: 'released', atMs: clock.now(), leaseId, reason }
-    })
+  /** Releases leases to which `applies`. They are requested together, so that the recorder writes them together. */
+  const release = async (
+    leaseIds: Iterable<string>,
+    reason: string,
+    applies: (lease: LeaseRecord) => boolean,
+  ): Promise<void> => {
+    const releases = [...leaseIds].map((leaseId) =>
+      recorder.record((state) => {
+        const lease = state.openLeases.get(leaseId)
+        return lease && applies(lease) ? { type: 'released', atMs: clock.now(), leaseId, reason } : null
+      }),
+    )
+    await Promise.all(releases)
+  }
+  const isOf = (node: string) => (lease: LeaseRecord) => lease.node === node
 
   const response = (part: Partial<LeaseAnswer>): LeaseAnswer => {
     const { round } = recorder.state
@@ -77,8 +87,10 @@ export function createLeaseService(parts: LeaseServiceParts): LeaseService {
   }
 
   const renew = async (leaseIds: readonly string[], node: string): Promise<LeaseAnswer> => {
-    for (const leaseId of leaseIds)
-      await recorder.record((state) => renewalOf(state, node, leaseId, { firstLeases, nowMs: clock.now() }))
+    const renewals = leaseIds.map((leaseId) =>
+      recorder.record((state) => renewalOf(state, node, leaseId, { firstLeases, nowMs: clock.now() })),
+    )
+    await Promise.all(renewals)
     const named = leaseIds.flatMap((leaseId) => recorder.state.openLeases.get(leaseId) ?? [])
     const own = named.filter((lease) => lease.node === node && lease.deadlineMs > clock.now())
     return response({ renewed: own.map(({ leaseId, deadlineMs }) => ({ leaseId, deadlineMs })) })
@@ -86,8 +98,8 @@ export function createLeaseService(parts: LeaseServiceParts): LeaseService {
 
   const give = async (request: LeaseAsk, node: string): Promise<LeaseAnswer> => {
     // A node that restarted has forgotten the leases that it does not list.
-    for (const leaseId of [...recorder.state.openLeasesOf(node).keys()])
-      if (!request.holding.includes(leaseId)) await release(leaseId, node, 'forgotten')
+    const forgotten = [...recorder.state.openLeasesOf(node).keys()].filter((id) => !request.holding.includes(id))
+    await release(forgotten, 'forgotten', isOf(node))
     await register(node, request.agent)
     const leases: Lease[] = []
     while (leases.length < request.count) {
@@ -110,22 +122,19 @@ export function createLeaseService(parts: LeaseServiceParts): LeaseService {
     async answer(request, node) {
       if (request.kind === 'ask') return give(request, node)
       if (request.kind === 'renew') return renew(request.leaseIds, node)
-      const given = request.kind === 'leave' ? [...recorder.state.openLeasesOf(node).keys()] : request.leaseIds
-      for (const leaseId of given) await release(leaseId, node, request.reason)
+      const given = request.kind === 'leave' ? recorder.state.openLeasesOf(node).keys() : request.leaseIds
+      await release(given, request.reason, isOf(node))
       return response({})
     },
     async releaseLapsed() {
       const now = clock.now()
-      for (;;) {
-        const lease = recorder.state.firstToLapse
-        if (!lease || lease.deadlineMs >= now) return
-        await release(lease.leaseId, null, 'lapsed')
-      }
+      const lapsed = recorder.state.lapsedBefore(now).map(({ leaseId }) => leaseId)
+      await release(lapsed, 'lapsed', ({ deadlineMs }) => deadlineMs < now)
     },
     async takeBack() {
       const { state } = recorder
       for (const node of state.orders.banned.keys())
-        for (const leaseId of [...state.openLeasesOf(node).keys()]) await release(leaseId, node, TAKEN_BACK_FROM_BANNED)
+        await release(state.openLeasesOf(node).keys(), TAKEN_BACK_FROM_BANNED, isOf(node))
     },
     capacity: () => admission.capacityOf(recorder.state),
   }

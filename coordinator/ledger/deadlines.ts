@@ -39,10 +39,22 @@ export class Deadlines {
     for (const deadline of kept) this.add(deadline)
   }
 
-  /** Removes invalid deadlines from the top. @returns  the earliest valid deadline */
-  first(holds: (deadline: Deadline) => boolean): Deadline | undefined {
-    while (this.#heap.length > 0 && !holds(this.#heap[0]!)) this.#removeFirst()
-    return this.#heap[0]
+  /** Removes invalid deadlines from the top. @returns  the valid deadlines before a time, the earliest first */
+  before(timeMs: number, holds: (deadline: Deadline) => boolean): Deadline[] {
+    const heap = this.#heap
+    while (heap.length > 0 && !holds(heap[0]!)) this.#removeFirst()
+    // A lease that was moved back to an earlier deadline has this deadline twice.
+    const found = new Map<string, Deadline>()
+    const visit = (at: number): void => {
+      const deadline = heap[at]
+      // No deadline below one in the heap is earlier.
+      if (!deadline || deadline.deadlineMs >= timeMs) return
+      if (holds(deadline)) found.set(deadline.leaseId, deadline)
+      visit(2 * at + 1)
+      visit(2 * at + 2)
+    }
+    visit(0)
+    return [...found.values()].sort((one, other) => (before(one, other) ? -1 : 1))
   }
 
   #removeFirst(): void {

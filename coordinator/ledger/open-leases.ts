@@ -117,10 +117,9 @@ export class OpenLeases {
     return this.#inFirstTerm.has(node)
   }
 
-  /** The lease with the earliest deadline. */
-  get first(): LeaseRecord | undefined {
-    const first = this.#deadlines.first(this.#holds)
-    return first && this.all.get(first.leaseId)
+  /** Returns the leases whose deadline is before a time, the earliest first. */
+  lapsedBefore(timeMs: number): LeaseRecord[] {
+    return this.#deadlines.before(timeMs, this.#holds).map(({ leaseId }) => this.all.get(leaseId)!)
   }
 
   /** Number of remembered deadlines, including invalid ones, which are removed from time to time. */
@@ -135,7 +134,7 @@ export class OpenLeases {
   readonly #holds = ({ leaseId, deadlineMs }: { readonly leaseId: string; readonly deadlineMs: number }): boolean =>
     this.all.get(leaseId)?.deadlineMs === deadlineMs
 
-  /** Adds a deadline, and prunes invalid ones even if `first` is never called. */
+  /** Adds a deadline, and prunes invalid ones even if nobody asks for those that lapsed. */
   #addDeadline(lease: LeaseRecord): void {
     this.#deadlines.add(lease)
     if (this.#deadlines.size > 2 * this.all.size + SPARE_DEADLINES) this.#deadlines.prune(this.#holds)

@@ -207,8 +207,8 @@ export interface RunState {
   readonly unprovenYield: number
   /** Tokens that a usual group samples in all its rollouts; null: unknown. */
   readonly usualTokens: number | null
-  /** The open lease with the earliest deadline. */
-  readonly firstToLapse: LeaseRecord | undefined
+  /** Returns the open leases whose deadline is before a time, the earliest first. */
+  lapsedBefore(timeMs: number): readonly LeaseRecord[]
   kindOf(node: string): KeyKind
   /** Returns the round of a lease, with its policy and run configuration. @throws SwarmRefusal `stale_policy` if it is forgotten */
   roundOf(lease: Pick<LeaseRecord, 'round'>): Round

@@ -253,8 +253,8 @@ export class RunView implements RunState {
     return this.records.leases.open.taken(kind, nowMs)
   }
 
-  get firstToLapse(): LeaseRecord | undefined {
-    return this.records.leases.open.first
+  lapsedBefore(timeMs: number): readonly LeaseRecord[] {
+    return this.records.leases.open.lapsedBefore(timeMs)
   }
 
   kindOf(node: string): KeyKind {

@@ -15,7 +15,7 @@ export interface Attendance {
 
 /** How long a run may be without volunteers before it is recorded: nodes reconnect within seconds. */
 const ALONE_MS = 30_000
-/** How long a connected node may send no request: an adapter takes minutes on a slow line, and leases are renewed every 150 s. */
+/** How long a connected node may send no request: an adapter takes minutes on a slow line, and leases are renewed every 90 s. */
 const SILENT_MS = 300_000
 /** How long before the last volunteer was gone the others may have gone, to be named as a cause. */
 const RECENT_MS = 3_600_000

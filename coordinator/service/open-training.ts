@@ -54,8 +54,8 @@ export async function openTraining(
     )
   const trainer = createRunTrainer({ file: trainerConfig, tasks: taskSet.tasks, runtime, launch })
   await trainer.settle(configuration, signal)
-  // The first groups of a run are all audited, and would wait for this start.
-  audits?.start()
+  // The first groups of a run are all audited, and would wait for this start. A finished run has no more groups.
+  if ((recorder.state.current?.version ?? 0) < configuration.versions) audits?.start()
   cleanUp.add(() => trainer.close())
   return { auditor: audits?.auditor ?? null, trainer }
 }

@@ -11,11 +11,11 @@ const REQUEST_TIMEOUT_MS = 15_000
 const RETURN_TIMEOUT_MS = 2000
 
 /**
- * Bounds on the interval between two renewals of a lease. Half of the coordinator's messages would be renewals if each node sent one a
- * minute.
+ * Bounds on the interval between two renewals of a lease. The longest one is half of a usual lease, so a node whose clock is slow still
+ * renews in time. With shorter intervals, half of the coordinator's messages would be renewals.
  */
 const SHORTEST_RENEWAL_MS = 5000
-const LONGEST_RENEWAL_MS = 150_000
+const LONGEST_RENEWAL_MS = 90_000
 
 /** A wait that takes so much longer than asked for was a sleep of the machine or of the process: a busy machine delays it by seconds. */
 const SLEEP_MS = 20_000

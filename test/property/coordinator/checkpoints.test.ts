@@ -125,7 +125,7 @@ const reducer = (log: readonly RunEvent[], onto = new RunReducer()): RunReducer 
 
 /** What is found out from the rest and not written. */
 const derived = (state: RunReducer) => ({
-  firstToLapse: state.firstToLapse,
+  lapsed: state.lapsedBefore(Number.POSITIVE_INFINITY),
   kinds: [...state.nodes.keys()].map((node) => state.kindOf(node)),
   open: (['proven', 'untried', 'doubtful'] as const).map((kind) => [
     state.openLeasesBy(kind),

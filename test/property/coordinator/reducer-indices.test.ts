@@ -17,6 +17,12 @@ function kindOf(state: RunReducer, node: string): KeyKind {
   return state.nodes.get(node)?.lastLease === 'abandoned' ? 'doubtful' : 'untried'
 }
 
+/** Times between which leases lapse. */
+const timesOf = (state: RunReducer): number[] => [
+  ...[...state.openLeases.values()].map(({ deadlineMs }) => deadlineMs),
+  Number.POSITIVE_INFINITY,
+]
+
 /** What the state keeps counts and indices of, found by walking through everything. */
 function walked(state: RunReducer, log: readonly RunEvent[]) {
   const open = [...state.openLeases.values()]
@@ -26,7 +32,9 @@ function walked(state: RunReducer, log: readonly RunEvent[]) {
     if (event.type === 'leased') renewed.delete(event.leaseId)
   }
   const nodes = [...new Set(log.flatMap((event) => ('node' in event ? [event.node] : [])))]
-  const earliest = Math.min(...open.map(({ deadlineMs }) => deadlineMs))
+  const byDeadline = open.toSorted((a, b) => a.deadlineMs - b.deadlineMs || (a.leaseId < b.leaseId ? -1 : 1))
+  const lapsedBefore = (timeMs: number): string[] =>
+    byDeadline.filter(({ deadlineMs }) => deadlineMs < timeMs).map(({ leaseId }) => leaseId)
   const ofKind = (kind: KeyKind) => open.filter(({ node }) => kindOf(state, node) === kind)
   const isFrom = ({ node, addressBlock }: LeaseRecord, block: string): boolean =>
     (addressBlock ?? `of ${node}`) === block
@@ -36,7 +44,7 @@ function walked(state: RunReducer, log: readonly RunEvent[]) {
     openFrom: KINDS.flatMap((kind) =>
       BLOCKS.map((block) => ofKind(kind).filter((lease) => isFrom(lease, block)).length),
     ),
-    earliest: open.length === 0 ? undefined : earliest,
+    lapsed: timesOf(state).map(lapsedBefore),
     suppliers: nodes
       .filter((node) => state.reliable.has(node))
       .filter((node) => open.some(({ node: owner, leaseId }) => owner === node && !renewed.has(leaseId))),
@@ -61,7 +69,7 @@ test('counts and indices say what a walk through everything says, after every ev
           openOf: nodes.map((node) => [...state.openLeasesOf(node).values()]),
           openBy: KINDS.map((kind) => state.openLeasesBy(kind)),
           openFrom: KINDS.flatMap((kind) => BLOCKS.map((block) => state.openLeasesBy(kind, block))),
-          earliest: state.firstToLapse?.deadlineMs,
+          lapsed: timesOf(state).map((timeMs) => state.lapsedBefore(timeMs).map(({ leaseId }) => leaseId)),
           suppliers: nodes.filter((node) => state.suppliers.has(node)),
           trainable: [0, 1, 8].map((staleness) => state.trainableCount(staleness)),
           trainableOf: nodes.map((node) => state.trainableCountOf(node, 1)),

@@ -5,7 +5,7 @@ import { leased } from '../../support/run-events.js'
 
 const TERM = { expected: 1, untilMs: 1000 }
 
-test('deadlines of ended leases are forgotten, also when the first one is never requested', () => {
+test('deadlines of ended leases are forgotten, also when nobody asks for those that lapsed', () => {
   const open = new OpenLeases()
   for (const name of ['first', 'second']) open.open(leased(name, 'ben', 0, { deadlineMs: 5_000_000 }), TERM)
   for (let i = 0; i < 10_000; i++) {
@@ -15,9 +15,12 @@ test('deadlines of ended leases are forgotten, also when the first one is never 
     open.close(`lease ${i}`)
   }
   assert.ok(open.deadlines < 100, `${open.deadlines}`)
-  assert.is(open.first!.leaseId, 'first')
+  const lapsedBefore = (timeMs: number): string[] => open.lapsedBefore(timeMs).map(({ leaseId }) => leaseId)
+  assert.equal(lapsedBefore(5_000_000), [], 'a lease lapses after its deadline')
+  assert.equal(lapsedBefore(5_000_001), ['first'])
+  assert.equal(lapsedBefore(5_010_001), ['first', 'second'], 'the earliest first')
   open.close('first')
-  assert.is(open.first!.deadlineMs, 5_010_000)
+  assert.equal(lapsedBefore(5_010_001), ['second'])
 })
 
 test('a lease takes capacity for one duration, by the expected share of its key, and none afterwards', () => {
