@@ -134,7 +134,7 @@ export class OpenLeases {
   readonly #holds = ({ leaseId, deadlineMs }: { readonly leaseId: string; readonly deadlineMs: number }): boolean =>
     this.all.get(leaseId)?.deadlineMs === deadlineMs
 
-  /** Adds a deadline, and prunes invalid ones even if nobody asks for those that lapsed. */
+  /** Adds a deadline, and prunes invalid ones even if `lapsedBefore` is never called. */
   #addDeadline(lease: LeaseRecord): void {
     this.#deadlines.add(lease)
     if (this.#deadlines.size > 2 * this.all.size + SPARE_DEADLINES) this.#deadlines.prune(this.#holds)

@@ -5,7 +5,7 @@ import { leased } from '../../support/run-events.js'
 
 const TERM = { expected: 1, untilMs: 1000 }
 
-test('deadlines of ended leases are forgotten, also when nobody asks for those that lapsed', () => {
+test('deadlines of ended leases are forgotten, also when the lapsed ones are never requested', () => {
   const open = new OpenLeases()
   for (const name of ['first', 'second']) open.open(leased(name, 'ben', 0, { deadlineMs: 5_000_000 }), TERM)
   for (let i = 0; i < 10_000; i++) {
