@@ -63,7 +63,7 @@ export function reportOf({ groups, versions, seconds, neverShown, shown }, envir
     `${environments.neverShown.join(', ')}: no demonstration in the warm start; the volunteers trained on it`,
     ...tableOf(neverShown),
     '',
-    `${environments.shown.join(', ')}: demonstrated in the warm start; a fifth of the training tasks`,
+    `${environments.shown.join(', ')}: demonstrated in the warm start; the volunteers did not train on them`,
     ...tableOf(shown),
     '',
     ...taskLines(played, versions),
