@@ -6,6 +6,7 @@ import { parseEvent, type RunEvent } from './events.js'
 import { RunReducer } from './run-reducer.js'
 import type { RunState } from './run-state.js'
 import { StoreError } from './store-error.js'
+import { createWritePace } from './write-pace.js'
 
 /** The log and the state computed from it. The state changes only through events that are on disk. */
 export interface Recorder {
@@ -27,22 +28,11 @@ export interface Recorder {
 }
 
 export interface RecorderOptions {
-  /** Spaces the writes, see `LONGEST_PAUSE_MS`. Default: each write begins when the one before it has ended. */
-  readonly clock?: Pick<Clock, 'elapsedMs' | 'sleep'>
+  /** Spaces the writes, see `WritePace`. Default: each write begins when the one before it has ended. */
+  readonly clock?: Pick<Clock, 'elapsedMs' | 'after'>
   /** Writes snapshots of the state, so that a start need not read the whole log. */
   readonly checkpoints?: Checkpoints
 }
-
-/**
- * Longest time between the beginnings of two writes. A write costs the same for many events as for one, so a busy run writes together what
- * happens in this time. A run with few events waits for less, see `pauseAfter`.
- */
-export const LONGEST_PAUSE_MS = 100
-/** Time in which an event loses half of its weight in the count of recent events. */
-const HALF_LIFE_MS = 1000
-
-/** Returns the pause after a write: a millisecond for each recent event. @param recent  count of recent events, by weight */
-const pauseAfter = (recent: number): number => Math.min(LONGEST_PAUSE_MS, recent)
 
 /** A request to record an event. */
 interface Waiting {
@@ -93,31 +83,12 @@ export async function openRecorder(
     }
   }
 
-  let wroteAtMs = Number.NEGATIVE_INFINITY
-  let recentEvents = 0
-  /** Ends the pause before the next write. */
-  let endPause = (): void => undefined
   let closing = false
-  const pause = async (): Promise<void> => {
-    const restMs = clock ? wroteAtMs + pauseAfter(recentEvents) - clock.elapsedMs() : 0
-    if (!clock || restMs <= 0 || closing || waiting.length >= MOST_BEHIND) return
-    const over = new AbortController()
-    endPause = () => over.abort()
-    await clock.sleep(restMs, over.signal).catch(() => undefined)
-  }
-  const write = async (events: readonly RunEvent[]): Promise<void> => {
-    if (events.length === 0) return
-    if (clock) {
-      const nowMs = clock.elapsedMs()
-      recentEvents = recentEvents * 0.5 ** ((nowMs - wroteAtMs) / HALF_LIFE_MS) + events.length
-      wroteAtMs = nowMs
-    }
-    await log.append(...events)
-  }
+  const pace = clock && createWritePace(clock)
 
   const work = async (): Promise<void> => {
     while (waiting.length > 0) {
-      await pause()
+      if (!closing && waiting.length < MOST_BEHIND) await pace?.pause()
       const turn = waiting.slice(0, MOST_BEHIND)
       waiting = waiting.slice(MOST_BEHIND)
       const decided = turn.flatMap((one) => {
@@ -126,7 +97,11 @@ export async function openRecorder(
       })
       try {
         if (broken) throw broken.why
-        await write(decided.flatMap(({ event }) => event ?? []))
+        const events = decided.flatMap(({ event }) => event ?? [])
+        if (events.length > 0) {
+          pace?.note(events.length)
+          await log.append(...events)
+        }
       } catch (why) {
         broken ??= { why }
         for (const { done } of decided) done.reject(why)
@@ -151,7 +126,7 @@ export async function openRecorder(
     failure: failure.promise,
     record<E extends RunEvent>(decide: (state: RunState) => E | null): Promise<E | null> {
       const done = Promise.withResolvers<RunEvent | null>()
-      if (waiting.push({ decide, done }) >= MOST_BEHIND) endPause()
+      if (waiting.push({ decide, done }) >= MOST_BEHIND) pace?.endPause()
       // Not synchronously: a listener may record an event before other listeners got the current one.
       working ??= Promise.resolve().then(work)
       return done.promise as Promise<E | null>
@@ -170,7 +145,7 @@ export async function openRecorder(
     },
     async close() {
       closing = true
-      endPause()
+      pace?.endPause()
       await working
       await checkpoints?.close(state)
       await log.close()

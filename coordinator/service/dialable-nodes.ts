@@ -61,12 +61,12 @@ export class DialableNodes<Node extends Located> {
     if (this.#shards > 0) this.#poolOf(node).delete(peerId)
   }
 
-  /** Returns a function that chooses among all nodes, and their number. */
+  /** Returns all nodes, to choose from. */
   all(): Choice<Node> {
     return this.#choiceOf(this.#all)
   }
 
-  /** Returns a function that chooses among the nodes of a shard, and their number. */
+  /** Returns the nodes of a shard, to choose from. */
   ofShard(shard: number, shards: number): Choice<Node> {
     if (shards !== this.#shards) this.#divide(shards)
     return this.#choiceOf(this.#ofShard[shard]!)

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { runProgram } from './swarm-run.mjs'
@@ -14,25 +15,23 @@ const ENOUGH = 0.9
  * @throws Error if the environments give too few distinct held-out tasks, or fewer training tasks than wanted
  */
 export async function makeTasks(environments, { seed, training, heldOut, out, folder, signal, say }) {
-  const failure = await runProgram(
-    'lab',
-    [
-      ...['synthesize', '--profile', 'demo', '--environments', environments.join(','), '--seed', `${seed}`],
-      ...['--examples', `${training + heldOut}`, '--validation', '0'],
-      ...['--held-out', `${heldOut / (training + heldOut)}`, '--out', out],
-    ],
-    { folder, signal, log: `synthesize-${out}.log` },
-  ).then(
-    () => undefined,
-    (error) => error,
-  )
-  if (failure === undefined) return
-  signal.throwIfAborted()
-  // The command also fails when it has written a data set that is smaller than wanted.
-  const manifest = await readFile(join(folder, out, 'manifest.json'), 'utf8').catch(() => undefined)
-  if (manifest === undefined) throw failure
-  const { counts } = JSON.parse(manifest)
-  const found = counts['held-out'].examples
-  if (counts.train.examples < training || found < ENOUGH * heldOut) throw failure
-  say(`${environments.join(', ')} ${environments.length === 1 ? 'has' : 'have'} only ${found} distinct held-out tasks`)
+  const flags = [
+    ...['synthesize', '--profile', 'demo', '--environments', environments.join(','), '--seed', `${seed}`],
+    ...['--examples', `${training + heldOut}`, '--validation', '0'],
+    ...['--held-out', `${heldOut / (training + heldOut)}`, '--out', out],
+  ]
+  try {
+    await runProgram('lab', flags, { folder, signal, log: `synthesize-${out}.log` })
+  } catch (failure) {
+    signal.throwIfAborted()
+    // The command also fails when it has written a data set that is smaller than wanted.
+    const manifest = join(folder, out, 'manifest.json')
+    if (!existsSync(manifest)) throw failure
+    const { counts } = JSON.parse(await readFile(manifest, 'utf8'))
+    const found = counts['held-out'].examples
+    if (counts.train.examples < training || found < ENOUGH * heldOut) throw failure
+    say(
+      `${environments.join(', ')} ${environments.length === 1 ? 'has' : 'have'} only ${found} distinct held-out tasks`,
+    )
+  }
 }

@@ -2,7 +2,7 @@ import { stringify } from 'yaml'
 import { PAPER } from '../../rollout/reward/index.js'
 import { baselineTable, describeLengthAuc } from './baselines.js'
 import { type Chart, environmentsOf } from './charts.js'
-import { type Coverage, type Occurrences, occurrences } from './coverage.js'
+import { type Coverage, EXPECTED_PER_TOOL, type Occurrences, occurrences } from './coverage.js'
 import type { DatasetInfo, Outcome } from './dataset-info.js'
 import { DatasetError } from './errors.js'
 import { FEATURES, LOADING } from './loading.js'
@@ -19,8 +19,6 @@ const AFTER_ADDED = '## Fields'
 
 /** Number of least covered tools and of edges that the card lists. */
 const LEAST = 10
-/** A large data set is expected to have each tool in this many examples. The card lists all other tools. */
-const EXPECTED = 5
 /** Examples for each tool from which on a data set is large. */
 const LARGE = 10
 
@@ -176,13 +174,13 @@ function spread(counts: readonly number[]): string[] {
 }
 
 function leastCovered(rows: readonly Row[], isLarge: boolean, reasons: Readonly<Record<string, string>>): string[][] {
-  const scarce = rows.filter(({ examples }) => occurrences(examples) < EXPECTED).length
+  const scarce = rows.filter(({ examples }) => occurrences(examples) < EXPECTED_PER_TOOL).length
   return [...rows]
     .sort((a, b) => occurrences(a.examples) - occurrences(b.examples) || (a.name < b.name ? -1 : 1))
     .slice(0, isLarge ? Math.max(LEAST, scarce) : LEAST)
     .map(({ name, examples }) => {
       const all = occurrences(examples)
-      return [`\`${name}\``, number(all), number(examples.train), all < EXPECTED ? (reasons[name] ?? '') : '']
+      return [`\`${name}\``, number(all), number(examples.train), all < EXPECTED_PER_TOOL ? (reasons[name] ?? '') : '']
     })
 }
 

@@ -4,6 +4,9 @@ import type { Example } from './example.js'
 import { SPLITS, type Split } from './profile.js'
 import { toolsOfChain } from './statistics.js'
 
+/** A large data set is expected to have each tool in this many examples. The card lists all other tools. */
+export const EXPECTED_PER_TOOL = 5
+
 /** Number of examples per split. */
 export type Occurrences = Record<Split, number>
 

@@ -5,7 +5,6 @@ import { createHash } from 'node:crypto'
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import pino from 'pino'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -23,6 +22,7 @@ import { contextFor, streamExamples } from '../../tasks/synthesis/index.js'
 import { checkout } from '../support/checkout.js'
 import { PATIENCE_MS, patience } from '../support/patience.js'
 import { CATALOGUE } from '../support/spoken-catalogue.js'
+import { eventually } from '../support/swarm-nodes.js'
 
 const log = pino({ level: 'silent' })
 const signal = patience
@@ -69,13 +69,12 @@ mkdirSync(jobs + '/token-scores/a'); wait()`)
 test('an audit process that was started early answers the first audit', async () => {
   const auditor = await processThat(`mkdirSync(jobs + '/token-scores/a'); wait()`)
   auditor.start()
-  const ending = signal()
   const isStarted = (): Promise<boolean> =>
     stat(join(folder, 'token-scores', 'a')).then(
       () => true,
       () => false,
     )
-  while (!(await isStarted())) await sleep(20, undefined, { signal: ending })
+  await eventually('the process has started', isStarted)
   assert.equal(await auditor.outcome('a', signal()), { kind: 'audited' })
   assert.is((await readFile(join(folder, 'starts'), 'utf8')).length, 1)
 })

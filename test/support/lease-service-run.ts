@@ -15,6 +15,8 @@ export interface ServiceRun {
   readonly recorder: Recorder
   readonly leases: LeaseService
   readonly clock: MovedClock
+  /** Number of events in each write of the log. */
+  readonly writes: readonly number[]
   ask(
     node: string,
     options?: { readonly count?: number; readonly holding?: readonly string[]; readonly tokensPerSecond?: number },
@@ -35,7 +37,11 @@ export async function openServiceRun(
 ): Promise<ServiceRun> {
   const clock = createMovedClock()
   const log: RunEvent[] = [agreed(configuration), published(0)]
-  const recorder = await openRecorder(memoryLog(log), () => undefined)
+  const writes: number[] = []
+  const recorder = await openRecorder(
+    memoryLog(log, (events) => writes.push(events)),
+    () => undefined,
+  )
   const { state } = recorder
   const tasks = Array.from({ length: 3 }, (_, i) => ({ id: `task-${i}`, environments: [] }) as unknown as Task)
   const metrics = createMetrics()
@@ -55,6 +61,7 @@ export async function openServiceRun(
     recorder,
     leases,
     clock,
+    writes,
     openRound,
     ask: (node, { count = 1, holding = [...state.openLeasesOf(node).keys()], tokensPerSecond = 0 } = {}) =>
       leases.answer(

@@ -5,9 +5,12 @@ import { chain, LOG_START, type LogHead } from '../../coordinator/ledger/log-cha
 const headOf = (events: readonly RunEvent[]): LogHead =>
   events.reduce((before, event) => chain(before, event).head, LOG_START)
 
-/** Returns an event log in memory. @param events  its first events; new events are appended to this array */
-export const memoryLog = (events: RunEvent[]): EventLog => ({
-  append: async (...more) => void events.push(...more),
+/** Returns an event log in memory. @param events  its first events; new events are appended to this array. `onWrite` is told the size of each write */
+export const memoryLog = (events: RunEvent[], onWrite: (events: number) => void = () => undefined): EventLog => ({
+  async append(...more) {
+    onWrite(more.length)
+    events.push(...more)
+  },
   get end() {
     return headOf(events)
   },

@@ -30,7 +30,7 @@ TokenScores = dict[str, np.ndarray]  # by the names of TOKEN_SCORES
 
 # A token is the sample by a likely logit or by a rare noise. Noise above this is rare: one token in 22,000 has it.
 RARE_NOISE = 10.0
-# Of a bound that is computed in float32, more than its rounding.
+# This is more than the rounding of a bound in float32.
 _ROUNDED = 1e-3
 
 
@@ -49,7 +49,7 @@ def logit_error(logits: torch.Tensor, targets: torch.Tensor, draws: torch.Tensor
 
     own = scores(rows, targets)
     best = torch.maximum(own, scores(rows, logits.argmax(1)))
-    # Of all other tokens, only those that may have a better score: the noise of most need not be computed.
+    # Only tokens that may have a better score are examined, so the noise of most is not computed.
     needed = (best - _ROUNDED).to(logits.dtype)[:, None]
     words = noise_words(states[:, None], torch.arange(logits.shape[1], device=logits.device)[None])
     likely = logits > needed - RARE_NOISE

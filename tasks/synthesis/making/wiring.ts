@@ -160,7 +160,7 @@ export const isPreparedBy = (earlier: Node, later: Node): boolean =>
   (later.tool.needs ?? []).some((fact) => earlier.tool.establishes?.includes(fact))
 
 /**
- * Returns whether a chain is one errand, as far as its tools show. `hasOnePurpose` and `lookUpsAreWorthIt` ask the same of calls with
+ * Returns whether a chain has one purpose, as far as its tools show. `hasOnePurpose` and `lookUpsAreWorthIt` ask the same of calls with
  * arguments.
  */
 export function hasOnePurposeByTools(chain: Chain, wiring: Wiring): boolean {

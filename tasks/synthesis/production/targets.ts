@@ -5,6 +5,7 @@ import {
   type SeedStateCache,
   seededRandom,
 } from '../../../servers/kernel/index.js'
+import { EXPECTED_PER_TOOL } from '../../dataset/coverage.js'
 import type { Example } from '../../dataset/example.js'
 import type { Profile } from '../../dataset/profile.js'
 import { toolsOfChain } from '../../dataset/statistics.js'
@@ -24,8 +25,6 @@ import { spentName } from '../making/take-steps.js'
 const SPENT_AFTER = 2
 /** The same for a chain through a scarce tool, whose few chains need a state that is rare. */
 const SPENT_AFTER_IF_SCARCE = 24
-/** A tool is scarce if it has fewer examples than this, and by far fewer than other tools. */
-const ENOUGH = 5
 /** Rounds after which a rare failure becomes a usual one, and after which a plan asks for less: some splits have no chain for each kind. */
 const ROUNDS_WITH_RARE = 10
 const ROUNDS_WITH_ALL = 16
@@ -75,10 +74,13 @@ export function createTargets(
     }
     return nodes
   }
+  /** Tools with fewer examples than expected, and with by far fewer than other tools. */
   const scarce = (): ReadonlySet<string> => {
     const average = [...called.values()].reduce((sum, count) => sum + count, 0) / called.size
     return new Set(
-      [...called].flatMap(([name, count]) => (count < ENOUGH && ENOUGH * (count + 1) <= average ? [name] : [])),
+      [...called].flatMap(([name, count]) =>
+        count < EXPECTED_PER_TOOL && EXPECTED_PER_TOOL * (count + 1) <= average ? [name] : [],
+      ),
     )
   }
   const cost = (node: Node): number => {

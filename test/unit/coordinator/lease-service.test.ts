@@ -37,6 +37,19 @@ test('neither a question nor a verdict nor a lapsed lease costs more with a hund
   assert.equal(await stepsWith(3000), await stepsWith(30))
 })
 
+test('leases that lapse together are released in few writes', async () => {
+  const nodes = named(100, 'node')
+  const run = await openServiceRun({ batchGroups: 200, leases: { durationMs: 60_000, perNode: 1 } })
+  await run.admit(nodes)
+  for (const node of nodes) await run.ask(node)
+  assert.is(run.recorder.state.openLeases.size, 100)
+  run.clock.advance(60_001)
+  const before = run.writes.length
+  await run.leases.releaseLapsed()
+  assert.is(run.recorder.state.openLeases.size, 0)
+  assert.equal(run.writes.slice(before), [64, 36])
+})
+
 test('steps are counted wherever somebody walks', async () => {
   const walked = new Map(named(40, 'key').map((name) => [name, 1]))
   assert.is(await stepsOf(() => [...walked.values()].filter(Boolean)), 41)
